@@ -1,0 +1,70 @@
+/** A whole Headgate in memory, with a clock that stands still until a test moves it. */
+import type { Store } from '../../src/core/index.ts'
+import { type Catalog, createLimiter, parseCatalog } from '../../src/requests/index.ts'
+import type { CatalogStatus, Headgate } from '../../src/server/headgate.ts'
+import { createHttpServer } from '../../src/server/http/server.ts'
+import { createMetrics } from '../../src/server/metrics.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../src/server/settings.ts'
+import { memoryStore } from '../../src/stores/memory/index.ts'
+import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
+
+/** Five at once, then one every twelve seconds. */
+export const LIMITS = `
+PerAddress: { id: ipAddress, burst: 5, count: 5, period: 1m }
+PerKey: { id: opaque, burst: 3, count: 1, period: 10s }
+OpenWhenDown: { id: opaque, burst: 3, count: 1, period: 10s, onStoreFailure: open }
+OnlyOverrides: { id: opaque }
+`
+const DEFAULTS = 'NewOrdersPerAccount: { burst: 300, count: 300, period: 180m }'
+const OVERRIDES = `
+- NewOrdersPerAccount: { burst: 2, count: 2, period: 1h, ids: [ { id: 77, comment: on probation } ] }
+`
+
+export interface TestHeadgate extends Headgate {
+  readonly clock: FakeClock
+  /** Mutable, as reloading makes it. */
+  catalogStatus: CatalogStatus
+  tokenList: Settings['tokens']
+}
+
+export interface TestOptions {
+  readonly settings?: Partial<Settings>
+  readonly wrap?: (store: Store) => Store
+  readonly catalog?: Catalog
+}
+
+export const testHeadgate = (options: TestOptions = {}): TestHeadgate => {
+  const clock = fakeClock()
+  const plain = memoryStore({ clock })
+  const store = options.wrap?.(plain) ?? plain
+  const metrics = createMetrics()
+  const catalog =
+    options.catalog ?? parseCatalog({ limits: LIMITS, defaults: DEFAULTS, overrides: OVERRIDES })
+  const settings: Settings = { ...DEFAULT_SETTINGS, logLevel: 'silent', ...options.settings }
+  const limiter = createLimiter({ store, catalog: () => catalog, observe: metrics.observe })
+  const headgate: TestHeadgate = {
+    settings,
+    store,
+    limiter,
+    metrics,
+    clock,
+    tokenList: settings.tokens,
+    tokens: () => headgate.tokenList,
+    catalogStatus: { loadedAt: 1_704_067_200_000, problem: undefined },
+    catalog: {
+      current: () => catalog,
+      status: () => headgate.catalogStatus,
+      reload: async () => undefined,
+      close: () => undefined,
+    },
+    close: () => store.close(),
+  }
+  return headgate
+}
+
+/** The HTTP server of one, and a way to ask it as a client on this machine would. */
+export const testServer = (options: TestOptions = {}) => {
+  const headgate = testHeadgate(options)
+  const app = createHttpServer(headgate, { now: headgate.clock })
+  return { headgate, app, clock: headgate.clock }
+}
