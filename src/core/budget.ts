@@ -1,0 +1,149 @@
+/**
+ * Budgets: an amount of money for one window, spent at once or held first and settled later.
+ *
+ * The window is in the key, not in the state: a new window is a new budget. A hold ends by itself
+ * when its time comes, so there is no reaper whose delay or absence could matter.
+ */
+import { assert } from './errors.ts'
+import type { Decision, Outcome, Question } from './limit.ts'
+import { type Instant, instant, type Span, span, type Wait } from './time.ts'
+
+export interface BudgetLimit {
+  readonly kind: 'budget'
+  readonly amount: bigint | 'unlimited'
+  /** The end of the window, when waiting helps; absent for a budget that never renews. */
+  readonly endsAt?: Instant
+  /** Hold instead of spend: the charge is kept aside until then, and free again afterwards. */
+  readonly holdUntil?: Instant
+}
+
+export interface Hold {
+  readonly expiresAt: Instant
+  readonly amount: bigint
+}
+
+/** No expiry: late settlements and recounts still ask for windows that have ended. */
+export interface BudgetState {
+  readonly spent: bigint
+  /** Open holds by expiry, soonest first; holds that end together are one entry. */
+  readonly held: readonly Hold[]
+}
+
+/** From this many entries on, expiries are rounded up to the grid, so that the state stays small. */
+export const MAX_FINE_HOLDS = 64
+
+/** Coarse enough that a day of holds is some hundred entries, fine enough to wait for. */
+export const HOLD_GRID: Span = span(5 * 60 * 1_000_000)
+
+export const NOTHING_SPENT: BudgetState = { spent: 0n, held: [] }
+
+export const decideBudget = (
+  limit: BudgetLimit,
+  stored: BudgetState | undefined,
+  question: Question<bigint>,
+): Outcome<BudgetState> => {
+  const { now, cost, mode } = question
+  assert(cost >= 0n, 'a cost is not negative')
+  const state = dropExpired(stored ?? NOTHING_SPENT, now)
+  switch (mode) {
+    case 'spend':
+    case 'try':
+      return covers(limit, state, cost)
+        ? settle(limit, charged(limit, state, cost), question)
+        : { decision: refusal(limit, state, question) }
+    case 'check':
+      return covers(limit, state, cost)
+        ? { decision: allow(limit, charged(limit, state, cost), question) }
+        : { decision: refusal(limit, state, question) }
+    case 'record':
+      return settle(limit, charged(limit, state, cost), question)
+    case 'refund': {
+      const spent = state.spent > cost ? state.spent - cost : 0n
+      return settle(limit, { ...state, spent }, question)
+    }
+    default:
+      return mode satisfies never
+  }
+}
+
+/** Where a hold that should end at `expiresAt` is entered, given the holds already open. */
+export const holdExpiry = ({ held }: BudgetState, expiresAt: Instant): Instant =>
+  held.length < MAX_FINE_HOLDS || held.some((hold) => hold.expiresAt === expiresAt)
+    ? expiresAt
+    : instant(Math.ceil(expiresAt / HOLD_GRID) * HOLD_GRID)
+
+/** Ends a hold where it was entered. One that has expired is gone already; that is no mistake. */
+export const endHold = (state: BudgetState, { expiresAt, amount }: Hold): BudgetState => ({
+  ...state,
+  held: state.held
+    .map((hold) =>
+      hold.expiresAt === expiresAt ? { ...hold, amount: hold.amount - amount } : hold,
+    )
+    .filter((hold) => hold.amount > 0n),
+})
+
+export const totalHeld = ({ held }: BudgetState, now: Instant): bigint =>
+  held.reduce((sum, hold) => (hold.expiresAt > now ? sum + hold.amount : sum), 0n)
+
+function dropExpired(state: BudgetState, now: Instant): BudgetState {
+  const held = state.held.filter((hold) => hold.expiresAt > now)
+  return held.length === state.held.length ? state : { ...state, held }
+}
+
+/** Below zero when more was recorded than the budget had. */
+function available({ amount }: BudgetLimit, { spent, held }: BudgetState): bigint | undefined {
+  if (amount === 'unlimited') return undefined
+  return held.reduce((left, hold) => left - hold.amount, amount - spent)
+}
+
+/** An exhausted budget covers nothing, not even a cost of zero. */
+function covers(limit: BudgetLimit, state: BudgetState, cost: bigint): boolean {
+  const left = available(limit, state)
+  return left === undefined || (left > 0n && left >= cost)
+}
+
+function charged({ holdUntil }: BudgetLimit, state: BudgetState, cost: bigint): BudgetState {
+  if (holdUntil === undefined) return { ...state, spent: state.spent + cost }
+  const expiresAt = holdExpiry(state, holdUntil)
+  const same = state.held.find((hold) => hold.expiresAt === expiresAt)
+  const others = state.held.filter((hold) => hold !== same)
+  const entry = { expiresAt, amount: (same?.amount ?? 0n) + cost }
+  return { ...state, held: [...others, entry].sort((a, b) => a.expiresAt - b.expiresAt) }
+}
+
+function settle(limit: BudgetLimit, next: BudgetState, question: Question<bigint>) {
+  return { decision: allow(limit, next, question), next }
+}
+
+function allow(limit: BudgetLimit, next: BudgetState, question: Question<bigint>): Decision {
+  return { allowed: true, ...outlook(limit, next, question) }
+}
+
+function refusal(limit: BudgetLimit, state: BudgetState, question: Question<bigint>): Decision {
+  return { allowed: false, reason: 'budget', ...outlook(limit, state, question) }
+}
+
+function outlook(limit: BudgetLimit, state: BudgetState, { now, cost }: Question<bigint>) {
+  const left = available(limit, state)
+  const untouched = state.spent === 0n && state.held.length === 0
+  return {
+    remaining: left === undefined ? Number.POSITIVE_INFINITY : left > 0n ? left : 0n,
+    resetIn: untouched ? span(0) : untilTurn(limit, now),
+    retryIn: waitFor(limit, state, cost, now),
+  }
+}
+
+/** Holds that expire may free enough before the window turns. */
+function waitFor(limit: BudgetLimit, state: BudgetState, cost: bigint, now: Instant): Wait {
+  if (covers(limit, state, cost)) return span(0)
+  for (const [i, hold] of state.held.entries()) {
+    if (limit.endsAt !== undefined && hold.expiresAt >= limit.endsAt) break
+    const freed = { ...state, held: state.held.slice(i + 1) }
+    if (covers(limit, freed, cost)) return span(hold.expiresAt - now)
+  }
+  return covers(limit, NOTHING_SPENT, cost) ? untilTurn(limit, now) : 'never'
+}
+
+function untilTurn({ endsAt }: BudgetLimit, now: Instant): Wait {
+  return endsAt === undefined ? 'never' : span(Math.max(0, endsAt - now))
+}

@@ -1,0 +1,76 @@
+/** A batch of charges, all or nothing, across buckets and kinds of limit. */
+import { type Charge, decide, type Verdict } from './decide.ts'
+import { assert, HeadgateError } from './errors.ts'
+import type { Decision } from './limit.ts'
+import type { View, Write } from './store.ts'
+import { strictest } from './strictest.ts'
+
+export type BatchErrorCode = 'BUCKET_TWICE'
+
+export interface BatchVerdict {
+  /** The strictest of the charges that have a say. */
+  readonly decision: Decision
+  /** One for each charge, in order. */
+  readonly decisions: readonly Decision[]
+  /** Which charges were refused and made the batch refused, by position. */
+  readonly violated: readonly number[]
+  readonly writes: readonly Write[]
+}
+
+/**
+ * One refused `spend` or `check` refuses the batch, and then nothing is charged. A `try` has no
+ * say: it is charged if it fits and the others allow it. `record` and `refund` cannot refuse.
+ */
+export const decideAll = (charges: readonly Charge[], view: View): BatchVerdict => {
+  assert(charges.length > 0, 'a batch has at least one charge')
+  const keys = charges.map((charge) => charge.key)
+  refuseTwice(keys)
+  const stored = view.read(...keys)
+  const verdicts = charges.map((charge, i) => decide(charge, stored[i], view.now))
+  const decisions = verdicts.map((verdict) => verdict.decision)
+  const voters = charges.flatMap((charge, i) => (hasSay(charge) ? [i] : []))
+  const violated = voters.filter((i) => decisions[i]?.allowed === false)
+  return {
+    decision: merge(voters.length > 0 ? pick(decisions, voters) : decisions, violated.length === 0),
+    decisions,
+    violated,
+    writes: verdicts.flatMap((verdict) => applied(verdict, violated.length === 0)),
+  }
+}
+
+function hasSay({ mode }: Charge): boolean {
+  return mode === 'spend' || mode === 'check'
+}
+
+/** What a refused charge writes is no charge: it only restates its bucket under a changed limit. */
+function applied({ decision, write }: Verdict, batchAllowed: boolean): Write[] {
+  return write !== undefined && (batchAllowed || !decision.allowed) ? [write] : []
+}
+
+/** Charges without a say can be refused one by one while their batch is allowed. */
+function merge(decisions: readonly Decision[], allowed: boolean): Decision {
+  const worst = decisions.reduce(strictest)
+  if (!allowed || worst.allowed) return worst
+  const { remaining, resetIn, retryIn } = worst
+  return { allowed: true, remaining, resetIn, retryIn }
+}
+
+function pick<T>(list: readonly T[], positions: readonly number[]): T[] {
+  const chosen = new Set(positions)
+  return list.filter((_, i) => chosen.has(i))
+}
+
+function refuseTwice(keys: readonly string[]): void {
+  if (keys.length < 2) return
+  const seen = new Set<string>()
+  for (const key of keys) {
+    if (seen.has(key)) {
+      throw new HeadgateError<BatchErrorCode>({
+        code: 'BUCKET_TWICE',
+        thing: `bucket ${key}`,
+        rule: 'may be charged once in a batch; add the costs up instead',
+      })
+    }
+    seen.add(key)
+  }
+}
