@@ -1,0 +1,2 @@
+/** The door `headgate/memory`. */
+export { type MemoryOptions, memoryStore } from './store.ts'

@@ -1,0 +1,72 @@
+/**
+ * The way to the file: stays open while all is well, and is opened anew after a failure, so that
+ * the store recovers when its cause is gone.
+ */
+import { type Stats, statSync } from 'node:fs'
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import { type Span, span } from '../../core/time.ts'
+import { openDatabase } from './database.ts'
+import { contended, isBusy, unavailable } from './errors.ts'
+import { type Statements, statements } from './statements.ts'
+
+export interface Connection {
+  /** Throws what `isBusy` knows when another process holds the file, else a `StoreError`. */
+  use<T>(work: (sql: Statements) => T): T
+  close(): void
+}
+
+interface Opened {
+  readonly db: DatabaseSyncInstance
+  readonly sql: Statements
+  readonly file: Stats | undefined
+}
+
+/** Blocks up to `patience` while other processes open the same file; later it never blocks. */
+export function connect(path: string, patience: Span): Connection {
+  let opened: Opened | undefined = openFirst(path, patience)
+
+  const letGo = (): void => {
+    const old = opened
+    opened = undefined
+    try {
+      old?.db.close()
+    } catch {
+      // A broken connection may fail to close; the next one does not depend on it.
+    }
+  }
+
+  return {
+    use: (work) => {
+      try {
+        if (opened !== undefined && !isSameFile(opened.file, fileAt(path))) letGo()
+        opened ??= open(path, false, span(0))
+        return work(opened.sql)
+      } catch (cause) {
+        if (isBusy(cause)) throw cause
+        letGo()
+        throw unavailable(path, cause)
+      }
+    },
+    close: letGo,
+  }
+}
+
+function openFirst(path: string, patience: Span): Opened {
+  try {
+    return open(path, true, patience)
+  } catch (error) {
+    if (isBusy(error)) throw contended(path, 'another process writing all the while', error)
+    throw error
+  }
+}
+
+function open(path: string, create: boolean, patience: Span): Opened {
+  const db = openDatabase(path, { create, patience })
+  return { db, sql: statements(db), file: fileAt(path) }
+}
+
+const fileAt = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
+
+/** SQLite goes on writing to a file that was deleted or replaced; its answers would be lost. */
+const isSameFile = (a: Stats | undefined, b: Stats | undefined): boolean =>
+  a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev

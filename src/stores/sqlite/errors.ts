@@ -1,0 +1,108 @@
+/** What can be wrong with a database file, and what SQLite's own failures mean to a caller. */
+import { existsSync, statSync } from 'node:fs'
+import { constants } from 'node:os'
+import { dirname } from 'node:path'
+import { HeadgateError, StoreError } from '../../core/errors.ts'
+
+/**
+ * - `STORE_PATH_INVALID`: the path names no file.
+ * - `STORE_UNOPENABLE`: missing directory, missing rights, a directory in the file's place.
+ * - `STORE_NOT_A_DATABASE`: the file is no SQLite database, or its beginning is damaged.
+ * - `STORE_FOREIGN_FILE`: a SQLite database of some other program.
+ * - `STORE_SCHEMA_NEWER`: written by a newer Headgate.
+ */
+export type SqliteErrorCode =
+  | 'STORE_PATH_INVALID'
+  | 'STORE_UNOPENABLE'
+  | 'STORE_NOT_A_DATABASE'
+  | 'STORE_FOREIGN_FILE'
+  | 'STORE_SCHEMA_NEWER'
+
+/** SQLite's primary result codes that we tell apart. https://sqlite.org/rescode.html */
+const SQLITE_BUSY = 5
+const SQLITE_READONLY = 8
+const SQLITE_PROTOCOL = 15
+const SQLITE_NOTADB = 26
+
+/** The primary result code, or undefined if the error is not from SQLite. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
+}
+
+/** Somebody else holds the file, or won a race for its log: trying again helps. */
+export function isBusy(error: unknown): boolean {
+  const code = resultCode(error)
+  return code === SQLITE_BUSY || code === SQLITE_PROTOCOL
+}
+
+export const unavailable = (path: string, cause: unknown): StoreError =>
+  new StoreError(
+    {
+      code: 'STORE_UNAVAILABLE',
+      thing: path,
+      rule: 'must be readable and writable while the store is open',
+      finding: messageOf(cause),
+    },
+    { cause },
+  )
+
+export const contended = (path: string, finding: string, cause?: unknown): StoreError =>
+  new StoreError(
+    {
+      code: 'STORE_CONTENDED',
+      thing: path,
+      rule: 'must be free for writing within the patience of a call',
+      finding,
+    },
+    { cause },
+  )
+
+export const closed = (path: string): StoreError =>
+  new StoreError({ code: 'STORE_CLOSED', thing: path, rule: 'takes no calls once closed' })
+
+/** Why a file could not be opened, from what the system or SQLite said. */
+export function unopenable(path: string, cause: unknown): HeadgateError<SqliteErrorCode> {
+  if (cause instanceof HeadgateError) return cause
+  if (resultCode(cause) === SQLITE_NOTADB) {
+    return mistake(
+      'STORE_NOT_A_DATABASE',
+      path,
+      'must be a SQLite database',
+      'another format',
+      cause,
+    )
+  }
+  const rule = 'must be a file that this process can create or write'
+  return mistake('STORE_UNOPENABLE', path, rule, obstacle(path, cause), cause)
+}
+
+export const mistake = (
+  code: SqliteErrorCode,
+  thing: string,
+  rule: string,
+  finding: string,
+  cause?: unknown,
+): HeadgateError<SqliteErrorCode> => new HeadgateError({ code, thing, rule, finding }, { cause })
+
+/** In words where we know them: SQLite itself only says that it was unable. */
+function obstacle(path: string, cause: unknown): string {
+  if (isRefusal(cause)) return 'no right to write there'
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return 'a directory'
+  if (!existsSync(dirname(path))) return `no directory ${dirname(path)}`
+  return messageOf(cause)
+}
+
+/** The system refused: it says so by name to us, and by number to SQLite. */
+function isRefusal(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false
+  if (resultCode(cause) === SQLITE_READONLY) return true
+  const { EACCES, EPERM, EROFS } = constants.errno
+  if ('systemErrno' in cause) {
+    return [EACCES, EPERM, EROFS].some((number) => number === cause.systemErrno)
+  }
+  return 'code' in cause && ['EACCES', 'EPERM', 'EROFS'].some((name) => name === cause.code)
+}
+
+const messageOf = (cause: unknown): string =>
+  cause instanceof Error ? cause.message : String(cause)

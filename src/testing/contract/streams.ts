@@ -1,0 +1,126 @@
+/** Append-only streams: ledger, audit history, alerts. */
+import assert from 'node:assert/strict'
+import type { Entry, Store } from '../../core/store.ts'
+import { append, type Bodies, upTo } from './case.ts'
+
+export const streams: Bodies = {
+  'a stream is read in the order of its appends, at growing positions': async ({ store }) => {
+    assert.deepEqual(await store.read('s', 0, 10), [])
+    await append(store, 's', 'one', 'two')
+    await append(store, 's', 'three')
+    const entries = await store.read('s', 0, 10)
+    assert.deepEqual(
+      entries.map(({ entry }) => entry),
+      ['one', 'two', 'three'],
+    )
+    assertGrowing(entries)
+  },
+
+  'pages of a stream join without gap or overlap, and end empty': async ({ store }) => {
+    await append(store, 's', ...upTo(25).map(String))
+    const whole = await store.read('s', 0, 100)
+    assert.deepEqual(await follow(store, 's', 0, 10), whole)
+    assert.deepEqual(await follow(store, 's', 0, 5), whole)
+    assert.deepEqual(await store.read('s', whole.at(-1)?.position ?? 0, 10), [])
+  },
+
+  'streams do not see each other, whatever their names share': async ({ store }) => {
+    await append(store, 'a', '1')
+    await append(store, 'a:b', '2')
+    await append(store, 'A', '3')
+    await append(store, 'a', '4')
+    const entriesOf = async (stream: string) =>
+      (await store.read(stream, 0, 10)).map(({ entry }) => entry)
+    assert.deepEqual(await entriesOf('a'), ['1', '4'])
+    assert.deepEqual(await entriesOf('a:b'), ['2'])
+    assert.deepEqual(await entriesOf('A'), ['3'])
+    assert.deepEqual(await store.scan('', 10), [])
+  },
+
+  'trim forgets what lies below, and nothing else': async ({ store }) => {
+    await append(store, 's', ...upTo(10).map(String))
+    await append(store, 'other', 'stays')
+    const seventh = (await store.read('s', 0, 10))[7]
+    await store.trim('s', seventh?.position ?? 0)
+    const kept = await store.read('s', 0, 10)
+    assert.deepEqual(
+      kept.map(({ entry }) => entry),
+      ['7', '8', '9'],
+    )
+    assert.deepEqual(kept[0], seventh)
+    assert.equal((await store.read('other', 0, 10)).length, 1)
+    await store.trim('s', 0)
+    await store.trim('nobody', 1_000_000)
+    assert.deepEqual(await store.read('s', 0, 10), kept)
+  },
+
+  'a position is never used twice, though the stream was trimmed away whole': async ({ store }) => {
+    await append(store, 's', 'one', 'two')
+    const last = (await store.read('s', 0, 10)).at(-1)?.position ?? 0
+    await store.trim('s', last + 1)
+    assert.deepEqual(await store.read('s', 0, 10), [])
+    await append(store, 's', 'three')
+    assertGrowing([{ position: last, entry: 'two' }, ...(await store.read('s', last, 10))])
+    assert.equal((await store.read('s', last, 10)).length, 1)
+  },
+
+  'a position is never used twice, though the store was reopened in between': async ({
+    store,
+    reopen,
+  }) => {
+    await append(store, 's', 'one', 'two')
+    const last = (await store.read('s', 0, 10)).at(-1)?.position ?? 0
+    await store.trim('s', last + 1)
+    await store.close()
+    const again = await reopen()
+    await append(again, 's', 'three')
+    const [entry] = await again.read('s', 0, 10)
+    assert.ok((entry?.position ?? 0) > last)
+  },
+
+  'whoever follows a stream by its positions misses nothing while two nodes append': async ({
+    store,
+    another,
+  }) => {
+    const other = await another()
+    const seen: Entry[] = []
+    const catchUp = async () => {
+      seen.push(...(await follow(other, 's', seen.at(-1)?.position ?? 0, 7)))
+    }
+    const appends = upTo(60).map(async (i) => {
+      await append(i % 2 === 0 ? store : other, 's', String(i))
+      if (i % 5 === 0) await store.read('s', 0, 10)
+    })
+    for (const appended of appends) {
+      await appended
+      await catchUp()
+    }
+    await catchUp()
+    assertGrowing(seen)
+    const entries = seen.map(({ entry }) => Number(entry)).toSorted((a, b) => a - b)
+    assert.deepEqual(entries, upTo(60))
+  },
+}
+
+async function follow(
+  store: Store,
+  stream: string,
+  after: number,
+  limit: number,
+): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (;;) {
+    const page = await store.read(stream, entries.at(-1)?.position ?? after, limit)
+    assert.ok(page.length <= limit)
+    entries.push(...page)
+    if (page.length < limit) return entries
+  }
+}
+
+function assertGrowing(entries: readonly Entry[]): void {
+  for (const [i, { position }] of entries.entries()) {
+    assert.ok(Number.isSafeInteger(position) && position > 0)
+    const before = entries[i - 1]
+    if (before !== undefined) assert.ok(position > before.position)
+  }
+}
