@@ -1,0 +1,69 @@
+/** A document as a small tree: source text with positions, before it is known what it means. */
+import type { Position } from '../core/errors.ts'
+
+export type Node = ScalarNode | ListNode | MapNode
+
+/** Text as it stands in the source: `007` and `18446744073709551615` are not yet numbers. */
+export interface ScalarNode {
+  readonly kind: 'scalar'
+  readonly text: string
+  /** Quoted, a block, or tagged as text: then it is neither a number, nor a boolean, nor null. */
+  readonly quoted: boolean
+  readonly at: Position
+}
+
+export interface ListNode {
+  readonly kind: 'list'
+  readonly items: readonly Node[]
+  readonly at: Position
+}
+
+export interface MapNode {
+  readonly kind: 'map'
+  /** In the order of the source; no key occurs twice. */
+  readonly entries: readonly MapEntry[]
+  readonly at: Position
+}
+
+export interface MapEntry {
+  readonly key: string
+  readonly keyAt: Position
+  readonly value: Node
+}
+
+/** Longer findings are cut: a message is read by a person. */
+const MAX_FINDING = 80
+
+/** What YAML calls null, an absent value included. */
+export const isNothing = (node: Node): boolean =>
+  node.kind === 'scalar' && !node.quoted && NOTHING.has(node.text)
+
+/** `- 2602:80a::` was meant as text, but is to YAML a map with the key `2602:80a:` and no value. */
+export const isUnquotedText = (node: Node): boolean => {
+  if (node.kind !== 'map') return false
+  const [first, second] = node.entries
+  return first?.key.includes(':') === true && second === undefined && isNothing(first.value)
+}
+
+/** How a message names what was found. */
+export const describeNode = (node: Node): string => {
+  switch (node.kind) {
+    case 'list':
+      return 'a list'
+    case 'map':
+      return isUnquotedText(node) ? 'a map (text that ends in a colon needs quotes)' : 'a map'
+    case 'scalar':
+      if (isNothing(node)) return 'nothing'
+      return node.quoted ? `the quoted text ${quote(node.text)}` : clip(node.text)
+    default:
+      return node satisfies never
+  }
+}
+
+/** Text from outside, made safe to print on one line. */
+export const quote = (text: string): string => JSON.stringify(clip(text))
+
+const NOTHING: ReadonlySet<string> = new Set(['', '~', 'null', 'Null', 'NULL'])
+
+const clip = (text: string): string =>
+  text.length <= MAX_FINDING ? text : `${text.slice(0, MAX_FINDING)}…`
