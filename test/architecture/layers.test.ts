@@ -1,0 +1,80 @@
+/** Imports point one way, core/ is pure, and each driver has one room. */
+import { describe, expect, test } from 'vitest'
+import { imports, sources } from '../support/sources.ts'
+
+/** What each room may see of the others. A room that is not listed may not exist. */
+const SEES: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  documents: ['core'],
+  net: ['core'],
+  stores: ['core'],
+  testing: ['core'],
+  requests: ['core', 'documents', 'net'],
+  spending: ['core', 'documents', 'net'],
+  server: ['core', 'documents', 'net', 'stores', 'requests', 'spending'],
+  cli: ['core', 'documents', 'net', 'stores', 'requests', 'spending', 'server'],
+}
+
+/** Each outside package, and the only rooms that may know it. */
+const DRIVERS: Readonly<Record<string, string>> = {
+  yaml: 'src/documents/',
+  'ipaddr.js': 'src/net/',
+  tldts: 'src/requests/',
+  '@photostructure/sqlite': 'src/stores/sqlite/',
+  fastify: 'src/server/',
+  '@fastify/swagger': 'src/server/',
+  '@fastify/type-provider-typebox': 'src/server/',
+  typebox: 'src/server/',
+  'prom-client': 'src/server/',
+}
+
+const files = sources()
+const all = imports(files)
+const room = (path: string): string => path.split('/')[1] ?? ''
+const inside = all.filter(({ to }) => to.startsWith('src/'))
+const outside = all.filter(({ to }) => !to.startsWith('src/'))
+
+test('there is something to look at', () => {
+  expect(files.length).toBeGreaterThan(50)
+  expect(inside.length).toBeGreaterThan(100)
+})
+
+test('every room is known', () => {
+  expect([...new Set(files.map(({ path }) => room(path)))].sort()).toEqual(Object.keys(SEES).sort())
+})
+
+test('imports point one way', () => {
+  const wrong = inside.filter(({ from, to }) => {
+    const [here, there] = [room(from), room(to)]
+    return here !== there && !(SEES[here] ?? []).includes(there)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('outside packages are known only in their own room', () => {
+  const packages = outside.filter(({ to }) => !to.startsWith('node:'))
+  const wrong = packages.filter(({ from, to }) => !from.startsWith(DRIVERS[to] ?? 'nowhere'))
+  expect(wrong).toEqual([])
+})
+
+describe('core/', () => {
+  const core = files.filter(({ path }) => room(path) === 'core')
+
+  test('imports nothing outside itself, so that it runs in browsers too', () => {
+    expect(imports(core).filter(({ to }) => !to.startsWith('src/core/'))).toEqual([])
+  })
+
+  test('reads no clock, no chance and no environment', () => {
+    const impure = /\b(Date|performance|Math\.random|crypto|process|globalThis|setTimeout)\b[.(]/
+    expect(core.filter(({ text }) => impure.test(text)).map(({ path }) => path)).toEqual([])
+  })
+})
+
+test('only stores/clock.ts reads the time that decisions are made by', () => {
+  const clocks = files.filter(({ text }) =>
+    /Date\.now\(|new Date\(\)|performance\.now\(/.test(text),
+  )
+  const rooms = ['core', 'documents', 'net', 'requests', 'spending', 'stores', 'testing']
+  const deciding = clocks.map(({ path }) => path).filter((path) => rooms.includes(room(path)))
+  expect(deciding).toEqual(['src/stores/clock.ts'])
+})
