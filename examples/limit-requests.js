@@ -1,5 +1,5 @@
 // Limits requests inside your own program: three logins at once, then one every twenty seconds.
-import { toMillis } from 'headgate/core'
+import { toSeconds } from 'headgate/core'
 import { memoryStore } from 'headgate/memory'
 import { createLimiter, parseCatalog } from 'headgate/requests'
 
@@ -11,5 +11,5 @@ const limiter = createLimiter({ store: memoryStore(), catalog: () => catalog })
 for (let attempt = 1; attempt <= 4; attempt++) {
   const answer = await limiter.spend({ limit: 'Logins', id: 'ann' })
   if (answer.allowed) console.log(`attempt ${attempt}: allowed, ${answer.remaining} left`)
-  else console.log(`attempt ${attempt}: refused, try again in ${toMillis(answer.retryIn)} ms`)
+  else console.log(`attempt ${attempt}: refused, try again in ${toSeconds(answer.retryIn)} s`)
 }

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { type LimitBody, readReply } from './api.ts'
+
+const read = (status: number, text: string) =>
+  readReply<LimitBody>({ status, text }, ['name', 'idFormat'])
+
+test('a body with its fields is passed on', () => {
+  const body = { name: 'Foos', idFormat: 'opaque', onStoreFailure: 'closed', overrides: 0 }
+  expect(read(200, JSON.stringify(body))).toEqual(body)
+})
+
+test('a problem becomes the mistake that the server found', () => {
+  const problem = { code: 'ID_INVALID', thing: 'the id', rule: 'must be one', finding: '"x"' }
+  const reading = () => read(400, JSON.stringify(problem))
+  expect(reading).toThrow(expect.objectContaining(problem))
+})
+
+test.each([
+  [200, '<html>'],
+  [200, '{}'],
+  [200, '[]'],
+  [200, 'null'],
+  [502, 'Bad Gateway'],
+  [404, '{"message":"not ours"}'],
+])('%i with %j is no answer of ours', (status, text) => {
+  expect(() => read(status, text)).toThrow(
+    expect.objectContaining({ code: 'SERVER_ANSWER_INVALID', finding: `status ${status}` }),
+  )
+})

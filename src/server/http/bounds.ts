@@ -1,0 +1,49 @@
+/** How much a client may send, and how slowly. */
+
+/** Room for an order of 100 names with every part spelt out, and for a full batch of plain questions. */
+export const MAX_BODY_BYTES = 256 * 1024
+
+/** More than this gains nothing: the questions of one request share a commit long before. */
+export const MAX_QUESTIONS = 1_000
+
+/** Node itself stops at 16 KiB of headers, the URL among them. */
+export const MAX_URL_LENGTH = 8 * 1024
+
+/** In a path, percent-encoded. Longer ids, such as sets of names, go into a body. */
+export const MAX_PATH_ID_LENGTH = 4 * 1024
+
+/** A set of 100 names of 253 characters is the longest id there is. */
+export const MAX_ID_LENGTH = 100 * 254
+
+/** Names are checked by the catalog; this only keeps a message about a wrong one short. */
+export const MAX_LIMIT_NAME_LENGTH = 256
+
+/** Proxies cut headers at 4 or 8 KiB, and who charges more limits than this reads the body. */
+export const MAX_HEADER_ITEMS = 16
+
+/** Entries in one page of a list. */
+export const MAX_PAGE = 1_000
+
+/** No token of ours is longer than 50 characters. */
+export const MAX_TOKEN_LENGTH = 256
+
+/** Within this a request has sent its headers, or a client could hold a connection for nothing. */
+export const HEADERS_TIMEOUT_MS = 10_000
+
+/** Within this a request has been received whole. */
+export const REQUEST_TIMEOUT_MS = 30_000
+
+/** How often the two above are looked at; a slow client may stay this much longer. */
+export const TIMEOUT_CHECK_MS = 2_000
+
+/** Longer than the 60 s after which proxies drop their end, so that they never meet a closed one. */
+export const KEEP_ALIVE_MS = 72_000
+
+/** A socket on which nothing moves at all. */
+export const CONNECTION_TIMEOUT_MS = 90_000
+
+/** So that long-lived clients spread again after a server was added. */
+export const MAX_REQUESTS_PER_SOCKET = 100_000
+
+/** A store that takes longer than this to read nothing is not ready. */
+export const PROBE_TIMEOUT_MS = 2_000

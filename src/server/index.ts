@@ -1,0 +1,11 @@
+/** The door `headgate/server`: Headgate put together from its configuration, and its HTTP face. */
+export type { ConfigErrorCode } from './config-mistake.ts'
+export type { Voices } from './configuration.ts'
+export type { CatalogSource, CatalogStatus, Headgate } from './headgate.ts'
+export { createHttpServer, type HttpOptions } from './http/server.ts'
+export { type Listener, listen } from './listen.ts'
+export type { Log } from './log.ts'
+export type { Metrics, ReloadOutcome } from './metrics.ts'
+export { type OpenOptions, openHeadgate } from './open-headgate.ts'
+export type { Environment, Flags, OptionName } from './options.ts'
+export type { LogLevel, Scope, Settings, TokenRecord } from './settings.ts'

@@ -1,0 +1,126 @@
+/** What goes wrong over HTTP, as problem details (RFC 9457): each code with its status and title. */
+import type { BatchErrorCode, HeadgateError, StoreErrorCode } from '../core/index.ts'
+import type { AskErrorCode, CatalogErrorCode, OperationErrorCode } from '../requests/index.ts'
+
+export type HttpErrorCode =
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'URL_INVALID'
+  | 'URL_TOO_LONG'
+  | 'QUERY_INVALID'
+  | 'BODY_INVALID'
+  | 'BODY_NOT_JSON'
+  | 'BODY_TOO_LARGE'
+  | 'CONTENT_TYPE_UNSUPPORTED'
+  | 'TOKEN_MISSING'
+  | 'TOKEN_UNKNOWN'
+  | 'SCOPE_MISSING'
+  | 'HOST_NOT_ALLOWED'
+  | 'ORIGIN_NOT_ALLOWED'
+  | 'REQUEST_MALFORMED'
+  | 'REQUEST_TIMEOUT'
+  | 'HEADERS_TOO_LARGE'
+  | 'QUOTA_EXCEEDED'
+  | 'INTERNAL'
+
+/** Of every room that a request reaches. A code without a row below does not compile. */
+export type ProblemCode =
+  | HttpErrorCode
+  | AskErrorCode
+  | BatchErrorCode
+  | CatalogErrorCode
+  | OperationErrorCode
+  | StoreErrorCode
+
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: ProblemCode
+  readonly detail: string
+  readonly thing: string
+  readonly rule: string
+  readonly finding?: string
+}
+
+export const toProblem = (error: HeadgateError<ProblemCode>): Problem => {
+  const { code, message: detail, thing, rule, finding } = error
+  const { status, title } = PROBLEMS[code]
+  const problem = { type: typeOf(code), title, status, code, detail, thing, rule }
+  return finding === undefined ? problem : { ...problem, finding }
+}
+
+export const hasProblem = (error: HeadgateError): error is HeadgateError<ProblemCode> =>
+  Object.hasOwn(PROBLEMS, error.code)
+
+/** Registered by draft-ietf-httpapi-ratelimit-headers; clients may act on it without knowing us. */
+const QUOTA_TYPE = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+const CAPACITY_TYPE = 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity'
+
+function typeOf(code: ProblemCode): string {
+  switch (code) {
+    case 'QUOTA_EXCEEDED':
+      return QUOTA_TYPE
+    case 'STORE_UNAVAILABLE':
+    case 'STORE_CONTENDED':
+    case 'STORE_CLOSED':
+      return CAPACITY_TYPE
+    default:
+      return `urn:headgate:problem:${code}`
+  }
+}
+
+interface Row {
+  readonly status: number
+  readonly title: string
+}
+
+const row = (status: number, title: string): Row => ({ status, title })
+
+export const PROBLEMS: Readonly<Record<ProblemCode, Row>> = {
+  NOT_FOUND: row(404, 'There is nothing at this path'),
+  METHOD_NOT_ALLOWED: row(405, 'The path has no such method'),
+  URL_INVALID: row(400, 'The URL cannot be read'),
+  URL_TOO_LONG: row(414, 'The URL is too long'),
+  QUERY_INVALID: row(400, 'The query is not as described'),
+  BODY_INVALID: row(400, 'The body is not as described'),
+  BODY_NOT_JSON: row(400, 'The body is not JSON'),
+  BODY_TOO_LARGE: row(413, 'The body is too large'),
+  CONTENT_TYPE_UNSUPPORTED: row(415, 'The body must be application/json'),
+  TOKEN_MISSING: row(401, 'A token is needed'),
+  TOKEN_UNKNOWN: row(401, 'The token is not known'),
+  SCOPE_MISSING: row(403, 'The token may not do this'),
+  HOST_NOT_ALLOWED: row(403, 'Only this machine may ask'),
+  ORIGIN_NOT_ALLOWED: row(403, 'Other web pages may not ask'),
+  REQUEST_MALFORMED: row(400, 'The request is not HTTP'),
+  REQUEST_TIMEOUT: row(408, 'The request came too slowly'),
+  HEADERS_TOO_LARGE: row(431, 'The headers are too large'),
+  QUOTA_EXCEEDED: row(429, 'The limit is reached'),
+  INTERNAL: row(500, 'Headgate made a mistake'),
+  CHARGES_MISSING: row(400, 'There is nothing to charge'),
+  CHARGES_TOO_MANY: row(400, 'There are too many charges'),
+  COST_INVALID: row(400, 'The cost is not a whole number'),
+  COST_ABOVE_BURST: row(400, 'The cost can never be allowed'),
+  MODE_UNSUPPORTED: row(400, 'The mode does not fit the verb'),
+  BUCKET_TWICE: row(400, 'A bucket is charged twice'),
+  LIMIT_UNKNOWN: row(400, 'The limit is not known'),
+  LIMIT_NAME_INVALID: row(400, 'The name cannot name a limit'),
+  LIMIT_DUPLICATE: row(400, 'The limit is given twice'),
+  LIMIT_TOO_FAST: row(400, 'The rate is too fast'),
+  LIMIT_TOO_LARGE: row(400, 'The limit is too large'),
+  ID_INVALID: row(400, 'The id does not have the form that its limit asks'),
+  ID_MISSING: row(400, 'The id is missing'),
+  ID_DUPLICATE: row(400, 'The id is given twice'),
+  OVERRIDES_TOO_MANY: row(400, 'There are too many overrides'),
+  PARTS_MISSING: row(400, 'A part is missing'),
+  PARTS_INVALID: row(400, 'A part cannot be read'),
+  PARTS_UNSUPPORTED: row(400, 'The limit has no use for the part'),
+  PARTS_WITH_ID: row(400, 'There is both an id and parts'),
+  OPERATION_ID_INVALID: row(400, 'The operation id cannot be used'),
+  OPERATION_ID_REUSED: row(409, 'The operation id was used for another question'),
+  OPERATION_UNKNOWN: row(404, 'The operation is not known'),
+  OPERATION_CHARGES: row(400, 'The operation did not charge this'),
+  STORE_UNAVAILABLE: row(503, 'The store does not answer'),
+  STORE_CONTENDED: row(503, 'The store is too busy'),
+  STORE_CLOSED: row(503, 'The store is closed'),
+}

@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { headgate } from '../support/cli.ts'
+import { configFolder } from '../support/config-folder.ts'
+
+const RATE = 'burst: 5, count: 5, period: 1m'
+const lint = (files: Record<string, string>, ...words: string[]) =>
+  headgate(['lint', ...words], { cwd: configFolder(files).path })
+
+describe('headgate lint', () => {
+  test('knows each document by its shape', async () => {
+    const files = {
+      'headgate.yml': `limits: {Foos: {id: opaque, ${RATE}}}`,
+      'defaults.yml': `NewOrdersPerAccount: {${RATE}}`,
+      'overrides.yml': `[{Foos: {${RATE}, ids: [ann]}}]`,
+    }
+    expect(await lint(files, 'headgate.yml', 'defaults.yml', 'overrides.yml')).toEqual({
+      exit: 0,
+      out: 'ok: headgate.yml, defaults.yml, overrides.yml\n',
+      err: '',
+    })
+  })
+
+  test('tells the mistake of each file, with its place, and exits with 1', async () => {
+    const files = {
+      'a.yml': 'NewOrdersPerAccount: {burst: 0, count: 5, period: 1m}',
+      'b.yml': '[{NewOrdersPerAccount: {burst: 5, count: 5, period: 1m, ids: [007]}}]',
+      'c.yml': 'just text',
+    }
+    const { exit, out, err } = await lint(files, 'a.yml', 'b.yml', 'c.yml')
+    expect({ exit, out }).toEqual({ exit: 1, out: '' })
+    expect(err).toMatch(/^error DOCUMENT_KIND_UNKNOWN: c\.yml:1:1: /m)
+    expect(err).toMatch(/^error FIELD_VALUE: a\.yml:1:30: NewOrdersPerAccount\.burst: must be/m)
+    expect(err).toMatch(/^error ID_INVALID: b\.yml:1:63: /m)
+  })
+
+  test('warns of what works, but perhaps not as meant, and exits with 0', async () => {
+    const files = { 'd.yml': 'NewOrdersPerAccount: {burst: 5, count: 700000, period: 1s}' }
+    const { exit, err } = await lint(files, 'd.yml')
+    expect(exit).toBe(0)
+    expect(err).toMatch(/^warning RATE_ROUNDED: d\.yml:1:56: .* slows the rate by 40%\n$/)
+  })
+
+  test('finds an id that stands in two files', async () => {
+    const files = {
+      'a.yml': `[{NewOrdersPerAccount: {${RATE}, ids: [1]}}]`,
+      'b.yml': `[{NewOrdersPerAccount: {${RATE}, ids: [1]}}]`,
+    }
+    const { exit, err } = await lint(files, 'a.yml', 'b.yml')
+    expect(exit).toBe(1)
+    expect(err).toContain('error ID_DUPLICATE: b.yml:1:')
+    expect(err).toContain('also at a.yml:1:')
+  })
+
+  test('reads the files that a headgate.yml names', async () => {
+    const files = { 'headgate.yml': 'overridesFile: o.yml', 'o.yml': '[{Foos: {}}]' }
+    const { exit, err } = await lint(files, 'headgate.yml')
+    expect(exit).toBe(1)
+    expect(err).toContain('o.yml:1:3: the name of a limit')
+  })
+
+  test('--as says what a document is meant to be', async () => {
+    const { exit, err } = await lint({ 'a.yml': '{}' }, 'a.yml', '--as', 'overrides')
+    expect({ exit, err }).toMatchObject({ exit: 1, err: expect.stringContaining('must be a list') })
+    expect((await lint({ 'a.yml': '{}' }, 'a.yml', '--as', 'config')).exit).toBe(0)
+  })
+
+  test('--json lists findings with their parts', async () => {
+    const files = { 'a.yml': 'port: 70000' }
+    const { exit, out } = await lint(files, 'a.yml', '--json')
+    expect(exit).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      ok: false,
+      findings: [
+        { level: 'error', code: 'FIELD_VALUE', at: { file: 'a.yml', line: 1, column: 7 } },
+      ],
+    })
+  })
+
+  test('a missing file is told like any other mistake', async () => {
+    const { exit, err } = await lint({}, join('no', 'such.yml'))
+    expect(exit).toBe(1)
+    expect(err).toMatch(/^error CONFIG_FILE_UNREADABLE: no\/such\.yml: must be a file/)
+  })
+})
