@@ -9,6 +9,7 @@ import {
   HOLD_GRID,
   holdExpiry,
   MAX_FINE_HOLDS,
+  openAt,
   totalHeld,
 } from './budget.ts'
 import type { Mode } from './limit.ts'
@@ -154,6 +155,13 @@ describe('a hold', () => {
     expect(holdExpiry(crowded, at(seconds(3)))).toBe(at(seconds(3)))
     expect(holdExpiry({ spent: 0n, held: [] }, at(seconds(100) + 1))).toBe(at(seconds(100) + 1))
   })
+})
+
+test('holds that have ended are not in the state as of then', () => {
+  const held = [1, 2, 3].map((n) => ({ expiresAt: at(seconds(n)), amount: 10n }))
+  const state = { spent: 5n, held }
+  expect(openAt(state, at(seconds(2)))).toEqual({ spent: 5n, held: held.slice(2) })
+  expect(openAt(state, T0)).toBe(state)
 })
 
 test('no history of spends and holds admits more than the amount', () => {

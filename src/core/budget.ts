@@ -44,7 +44,7 @@ export const decideBudget = (
 ): Outcome<BudgetState> => {
   const { now, cost, mode } = question
   assert(cost >= 0n, 'a cost is not negative')
-  const state = dropExpired(stored ?? NOTHING_SPENT, now)
+  const state = openAt(stored ?? NOTHING_SPENT, now)
   switch (mode) {
     case 'spend':
     case 'try':
@@ -66,6 +66,12 @@ export const decideBudget = (
   }
 }
 
+/** The state without the holds that have ended by then. */
+export const openAt = (state: BudgetState, now: Instant): BudgetState => {
+  const held = state.held.filter((hold) => hold.expiresAt > now)
+  return held.length === state.held.length ? state : { ...state, held }
+}
+
 /** Where a hold that should end at `expiresAt` is entered, given the holds already open. */
 export const holdExpiry = ({ held }: BudgetState, expiresAt: Instant): Instant =>
   held.length < MAX_FINE_HOLDS || held.some((hold) => hold.expiresAt === expiresAt)
@@ -84,11 +90,6 @@ export const endHold = (state: BudgetState, { expiresAt, amount }: Hold): Budget
 
 export const totalHeld = ({ held }: BudgetState, now: Instant): bigint =>
   held.reduce((sum, hold) => (hold.expiresAt > now ? sum + hold.amount : sum), 0n)
-
-function dropExpired(state: BudgetState, now: Instant): BudgetState {
-  const held = state.held.filter((hold) => hold.expiresAt > now)
-  return held.length === state.held.length ? state : { ...state, held }
-}
 
 /** Below zero when more was recorded than the budget had. */
 function available({ amount }: BudgetLimit, { spent, held }: BudgetState): bigint | undefined {

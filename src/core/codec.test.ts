@@ -21,7 +21,7 @@ test('every state reads back as it was written', () => {
 })
 
 test('text that no state was written as is a bug to stop at, not a bucket to fill', () => {
-  expect(() => decodeGcra('1 2')).toThrow(/3 fields/)
+  expect(() => decodeGcra('1 2')).toThrow(/three numbers/)
   expect(() => decodeGcra('1 x 3')).toThrow(/whole number/)
   expect(() => decodeStaged('1  3')).toThrow(/whole number/)
   expect(() => decodeBudget('1.5')).toThrow(/amount/)

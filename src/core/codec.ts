@@ -10,20 +10,16 @@ export const encodeGcra = ({ tat, capacity, since }: GcraState): Value =>
   `${tat} ${capacity} ${since}`
 
 export const decodeGcra = (value: Value): GcraState => {
-  const [tat, capacity, since] = fields(value, 3)
-  return {
-    tat: instant(number(tat)),
-    capacity: span(number(capacity)),
-    since: instant(number(since)),
-  }
+  const [tat, capacity, since] = threeNumbers(value)
+  return { tat: instant(tat), capacity: span(capacity), since: instant(since) }
 }
 
 export const encodeStaged = ({ counter, timer, disabled }: StagedState): Value =>
   `${counter} ${timer} ${disabled ? 1 : 0}`
 
 export const decodeStaged = (value: Value): StagedState => {
-  const [counter, timer, disabled] = fields(value, 3)
-  return { counter: number(counter), timer: instant(number(timer)), disabled: disabled === '1' }
+  const [counter, timer, disabled] = threeNumbers(value)
+  return { counter, timer: instant(timer), disabled: disabled === 1 }
 }
 
 /** Money stays decimal text from here to the store: it never passes through a double. */
@@ -41,19 +37,28 @@ export const decodeBudget = (value: Value): BudgetState => {
   }
 }
 
-function fields(value: Value, count: number): string[] {
-  const parts = value.split(' ')
-  assert(parts.length === count, `a state has ${count} fields: ${JSON.stringify(value)}`)
-  return parts
+/** Cut by hand: on the path of every decision, and `split` took twice the time. */
+function threeNumbers(value: Value): [number, number, number] {
+  const first = value.indexOf(' ')
+  const second = value.indexOf(' ', first + 1)
+  assert(first > 0 && second > 0, () => `three numbers: ${JSON.stringify(value)}`)
+  return [
+    number(value.slice(0, first)),
+    number(value.slice(first + 1, second)),
+    number(value.slice(second + 1)),
+  ]
 }
 
 function number(text: string | undefined): number {
   const n = Number(text)
-  assert(text !== undefined && text !== '' && Number.isSafeInteger(n), `a whole number: ${text}`)
+  assert(
+    text !== undefined && text !== '' && Number.isSafeInteger(n),
+    () => `a whole number: ${text}`,
+  )
   return n
 }
 
 function amount(text: string | undefined): bigint {
-  assert(text !== undefined && /^-?\d+$/.test(text), `an amount: ${text}`)
+  assert(text !== undefined && /^-?\d+$/.test(text), () => `an amount: ${text}`)
   return BigInt(text)
 }

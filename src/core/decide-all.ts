@@ -28,13 +28,13 @@ export const decideAll = (charges: readonly Charge[], view: View): BatchVerdict 
   const stored = view.read(...keys)
   const verdicts = charges.map((charge, i) => decide(charge, stored[i], view.now))
   const decisions = verdicts.map((verdict) => verdict.decision)
-  const voters = charges.flatMap((charge, i) => (hasSay(charge) ? [i] : []))
-  const violated = voters.filter((i) => decisions[i]?.allowed === false)
+  const violated = vetoes(charges, decisions)
+  const allowed = violated.length === 0
   return {
-    decision: merge(voters.length > 0 ? pick(decisions, voters) : decisions, violated.length === 0),
+    decision: merge(charges, decisions, allowed),
     decisions,
     violated,
-    writes: verdicts.flatMap((verdict) => applied(verdict, violated.length === 0)),
+    writes: writesOf(verdicts, allowed),
   }
 }
 
@@ -42,22 +42,30 @@ function hasSay({ mode }: Charge): boolean {
   return mode === 'spend' || mode === 'check'
 }
 
-/** What a refused charge writes is no charge: it only restates its bucket under a changed limit. */
-function applied({ decision, write }: Verdict, batchAllowed: boolean): Write[] {
-  return write !== undefined && (batchAllowed || !decision.allowed) ? [write] : []
+function vetoes(charges: readonly Charge[], decisions: readonly Decision[]): readonly number[] {
+  const positions: number[] = []
+  for (const [i, charge] of charges.entries()) {
+    if (hasSay(charge) && decisions[i]?.allowed === false) positions.push(i)
+  }
+  return positions
 }
 
-/** Charges without a say can be refused one by one while their batch is allowed. */
-function merge(decisions: readonly Decision[], allowed: boolean): Decision {
-  const worst = decisions.reduce(strictest)
+/** What a refused charge writes is no charge: it only restates its bucket under a changed limit. */
+function writesOf(verdicts: readonly Verdict[], batchAllowed: boolean): readonly Write[] {
+  const writes: Write[] = []
+  for (const { decision, write } of verdicts) {
+    if (write !== undefined && (batchAllowed || !decision.allowed)) writes.push(write)
+  }
+  return writes
+}
+
+/** Of those that have a say; where none has, of all, and allowed whatever came of them. */
+function merge(charges: readonly Charge[], decisions: readonly Decision[], allowed: boolean) {
+  const voters = decisions.filter((_, i) => charges[i] !== undefined && hasSay(charges[i]))
+  const worst = (voters.length > 0 ? voters : decisions).reduce(strictest)
   if (!allowed || worst.allowed) return worst
   const { remaining, resetIn, retryIn } = worst
-  return { allowed: true, remaining, resetIn, retryIn }
-}
-
-function pick<T>(list: readonly T[], positions: readonly number[]): T[] {
-  const chosen = new Set(positions)
-  return list.filter((_, i) => chosen.has(i))
+  return { allowed: true as const, remaining, resetIn, retryIn }
 }
 
 function refuseTwice(keys: readonly string[]): void {

@@ -74,11 +74,12 @@ function run<Limit, State, Cost extends Amount>(
   now: Instant,
 ): Verdict {
   const state = stored === undefined ? undefined : kind.decode(stored)
-  const question = { now, cost, mode, ...(chargedAt === undefined ? {} : { chargedAt }) }
+  const question = chargedAt === undefined ? { now, cost, mode } : { now, cost, mode, chargedAt }
   const { decision, next, expiresAt } = kind.decide(limit, state, question)
   if (next === undefined) return { decision }
-  const write = { key, value: kind.encode(next) }
-  return { decision, write: expiresAt === undefined ? write : { ...write, expiresAt } }
+  const value = kind.encode(next)
+  const write = expiresAt === undefined ? { key, value } : { key, value, expiresAt }
+  return { decision, write }
 }
 
 function isGcra(charge: Charge): charge is GcraCharge {

@@ -45,9 +45,10 @@ export class StoreError extends HeadgateError<StoreErrorCode> {
   override readonly name = 'StoreError'
 }
 
-/** A bug of ours. Never caught on purpose. */
-export function assert(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new Error(`assertion failed: ${message}`)
+/** A bug of ours. Never caught on purpose. A message that costs something is given as a function. */
+export function assert(condition: boolean, message: string | (() => string)): asserts condition {
+  if (condition) return
+  throw new Error(`assertion failed: ${typeof message === 'string' ? message : message()}`)
 }
 
 export const describePosition = (at: Position): string => `${at.file}:${at.line}:${at.column}`

@@ -8,7 +8,7 @@
  * reach: `max(now, TAT) + cost·T <= now + burst·T`. So exactly `burst` requests fit at once.
  */
 import { assert } from './errors.ts'
-import type { Allowed, Outcome, Question, RefusalReason, Refused } from './limit.ts'
+import type { Allowed, Decision, Outcome, Question, RefusalReason, Refused } from './limit.ts'
 import { type Instant, instant, type Span, span } from './time.ts'
 
 export interface GcraLimit {
@@ -108,7 +108,7 @@ function charge(bucket: Bucket, question: Question<number>): Outcome<GcraState> 
   if (question.cost === 0 && !bucket.rebased) return { decision }
   // A bucket holds no debt: what is recorded past the cap empties it, and no more.
   const used = span(Math.min(bucket.used + question.cost * bucket.interval, bucket.capacity))
-  return { decision, ...state({ ...bucket, used }, question.now) }
+  return written(decision, bucket, used, question.now)
 }
 
 /**
@@ -117,20 +117,16 @@ function charge(bucket: Bucket, question: Question<number>): Outcome<GcraState> 
  */
 function refuse(bucket: Bucket, question: Question<number>): Outcome<GcraState> {
   const decision = refusal(bucket, question)
-  return bucket.rebased ? { decision, ...state(bucket, question.now) } : { decision }
+  return bucket.rebased ? written(decision, bucket, bucket.used, question.now) : { decision }
 }
 
 /** Allowed says whether anything was given back. A full bucket takes nothing. */
 function refund(bucket: Bucket, question: Question<number>): Outcome<GcraState> {
   const back = Math.min(owed(bucket, question), bucket.used)
-  const rest = { ...bucket, used: span(bucket.used - back) }
-  const facts = {
-    remaining: tokens(rest),
-    resetIn: rest.used,
-    retryIn: span(0),
-  }
+  const used = span(bucket.used - back)
+  const facts = { remaining: tokens(bucket, used), resetIn: used, retryIn: span(0) }
   return back > 0
-    ? { decision: { allowed: true, ...facts }, ...state(rest, question.now) }
+    ? written({ allowed: true, ...facts }, bucket, used, question.now)
     : { decision: { allowed: false, reason: 'full', ...facts } }
 }
 
@@ -159,7 +155,13 @@ function allow(bucket: Bucket, { cost }: Question<number>): Allowed {
 function refusal(bucket: Bucket, { cost }: Question<number>): Refused {
   const retryIn = waitFor(bucket, cost, bucket.capacity - bucket.used)
   const reason: RefusalReason = retryIn === 'never' ? 'cost' : 'rate'
-  return { allowed: false, reason, remaining: tokens(bucket), resetIn: bucket.used, retryIn }
+  return {
+    allowed: false,
+    reason,
+    remaining: tokens(bucket, bucket.used),
+    resetIn: bucket.used,
+    retryIn,
+  }
 }
 
 function waitFor(bucket: Bucket, cost: number, slack: number): Span | 'never' {
@@ -167,12 +169,17 @@ function waitFor(bucket: Bucket, cost: number, slack: number): Span | 'never' {
   return needed > bucket.capacity ? 'never' : span(Math.max(0, needed - slack))
 }
 
-function tokens({ capacity, used, interval }: Bucket): number {
+function tokens({ capacity, interval }: Bucket, used: Span): number {
   return Math.floor((capacity - used) / interval)
 }
 
-function state(bucket: Bucket, now: Instant): { next: GcraState; expiresAt: Instant } {
-  const tat = instant(now + bucket.used)
-  const next = { tat, capacity: bucket.capacity, since: bucket.since }
-  return { next, expiresAt: tat }
+// Field by field, here and above: copying objects of doubles by spreading doubled the whole cost.
+function written(
+  decision: Decision,
+  { capacity, since }: Bucket,
+  used: Span,
+  now: Instant,
+): Outcome<GcraState> {
+  const tat = instant(now + used)
+  return { decision, next: { tat, capacity, since }, expiresAt: tat }
 }

@@ -45,40 +45,45 @@ export interface Answer extends Outlook {
   readonly replayed?: true
 }
 
-const UNLIMITED: Outlook = {
-  allowed: true,
-  remaining: Number.POSITIVE_INFINITY,
-  retryIn: span(0),
-  resetIn: span(0),
-}
-
 /** Charges without a limit in force took no part in the verdict. */
-export const toAnswer = (
-  asks: readonly ResolvedAsk[],
-  verdict: BatchVerdict | undefined,
-): Answer => {
+export const toAnswer = (asks: readonly ResolvedAsk[], verdict?: BatchVerdict): Answer => {
   let position = 0
   const charges = asks.map((ask) => {
     const decision = ask.bucket.limit === undefined ? undefined : verdict?.decisions[position++]
     return describe(ask, decision === undefined ? unlimited('disabled') : outlook(decision))
   })
-  const limited = charges.filter((charge) => charge.source !== 'disabled')
-  return {
-    ...(verdict === undefined ? unlimited('disabled') : outlook(verdict.decision)),
-    charges,
-    violated: (verdict?.violated ?? []).flatMap((i) => limited[i]?.limit ?? []),
-  }
+  const whole = verdict === undefined ? unlimited('disabled') : outlook(verdict.decision)
+  return combine(whole, charges, verdict === undefined ? [] : namesOf(charges, verdict))
 }
 
 /** The answer that a failed store leaves, where policy says that callers must not suffer from it. */
-export const openAnswer = (asks: readonly ResolvedAsk[]): Answer => ({
-  ...unlimited('store-unavailable'),
-  charges: asks.map((ask) => describe(ask, unlimited('store-unavailable'))),
-  violated: [],
-})
+export const openAnswer = (asks: readonly ResolvedAsk[]): Answer => {
+  const open = unlimited('store-unavailable')
+  return combine(
+    open,
+    asks.map((ask) => describe(ask, open)),
+    [],
+  )
+}
+
+function namesOf(charges: readonly ChargeAnswer[], { violated }: BatchVerdict): readonly string[] {
+  if (violated.length === 0) return []
+  const limited = charges.filter((charge) => charge.source !== 'disabled')
+  return violated.flatMap((i) => limited[i]?.limit ?? [])
+}
+
+// Field by field from here on: spreading three objects a charge cost a quarter of an answer's time.
+
+function combine(facts: Outlook, charges: Answer['charges'], violated: Answer['violated']): Answer {
+  const { allowed, reason, remaining, retryIn, resetIn } = facts
+  return reason === undefined
+    ? { allowed, remaining, retryIn, resetIn, charges, violated }
+    : { allowed, reason, remaining, retryIn, resetIn, charges, violated }
+}
 
 function describe({ bucket, cost, mode }: ResolvedAsk, facts: Outlook): ChargeAnswer {
-  const { definition, id, key, limit, source } = bucket
+  const { definition, id, key, limit: policy, source } = bucket
+  const { allowed, reason, remaining, retryIn, resetIn } = facts
   return {
     limit: definition.name,
     id,
@@ -86,19 +91,24 @@ function describe({ bucket, cost, mode }: ResolvedAsk, facts: Outlook): ChargeAn
     cost,
     mode,
     source,
-    ...(limit === undefined
-      ? {}
-      : { policy: { burst: limit.burst, count: limit.count, period: limit.period } }),
-    ...facts,
+    allowed,
+    remaining,
+    retryIn,
+    resetIn,
+    ...(policy === undefined ? undefined : { policy }),
+    ...(reason === undefined ? undefined : { reason }),
   }
 }
 
 function unlimited(reason: Reason): Outlook {
-  return { ...UNLIMITED, reason }
+  const remaining = Number.POSITIVE_INFINITY
+  return { allowed: true, reason, remaining, retryIn: span(0), resetIn: span(0) }
 }
 
 function outlook(decision: Decision): Outlook {
-  const { allowed, remaining, retryIn, resetIn } = decision
-  const facts = { allowed, remaining: Number(remaining), retryIn, resetIn }
-  return decision.allowed ? facts : { ...facts, reason: decision.reason }
+  const { retryIn, resetIn } = decision
+  const remaining = Number(decision.remaining)
+  return decision.allowed
+    ? { allowed: true, remaining, retryIn, resetIn }
+    : { allowed: false, reason: decision.reason, remaining, retryIn, resetIn }
 }

@@ -37,8 +37,8 @@ export interface Operation {
 export interface Finding {
   readonly answer: Answer
   readonly writes: readonly Write[]
-  /** What was really charged; a give-back undoes this and no more. */
-  readonly charged: readonly Charged[]
+  /** What was really charged; a give-back undoes this and no more. Asked for only with an id. */
+  charged(): readonly Charged[]
 }
 
 export interface Charged {
@@ -97,9 +97,10 @@ export const once = (
   const memory = operation === undefined ? undefined : recall(view, operation)
   if (memory !== undefined) return answer({ ...memory.answer, replayed: true })
   const found = find(view)
-  const kept =
-    operation !== undefined && found.answer.allowed ? remember(view, operation, found, policy) : []
-  return { writes: [...found.writes, ...kept], appends: [], result: found.answer }
+  const { writes, answer: result } = found
+  if (operation === undefined || !result.allowed) return { writes, appends: [], result }
+  const kept = remember(view, operation, found, policy)
+  return { writes: [...writes, ...kept], appends: [], result }
 }
 
 /** What was answered before under this id; refuses an id that was used for another question. */
@@ -133,7 +134,7 @@ const remember = (
   const [evicted] = view.read(slotKey)
   const key = keyOf(operation)
   const expiresAt = after(view.now, rememberFor)
-  const entry = { answer: given, charged, digest: operation.digest, at: view.now }
+  const entry = { answer: given, charged: charged(), digest: operation.digest, at: view.now }
   return [
     { key, value: encode({ memory: entry, turn }), expiresAt },
     { key: slotKey, value: key, expiresAt },

@@ -1,5 +1,5 @@
 /** What each verb finds out over a view, and what it would change. Pure steps. */
-import { type Charge, decideAll, type Key, type View } from '../core/index.ts'
+import { type Charge, decideAll, type Instant, type Key, type View } from '../core/index.ts'
 import { type Answer, toAnswer } from './answer.ts'
 import type { ResolvedAsk } from './ask.ts'
 import type { Charged, Finding } from './operations.ts'
@@ -9,43 +9,46 @@ export const storeKey = (bucketKey: string): Key => `requests/${bucketKey}`
 
 /** Spends, checks and tries: charged all or nothing. */
 export const judge = (asks: readonly ResolvedAsk[], view: View): Finding => {
-  const charges = asks.flatMap((ask) => toCharge(ask))
+  const charges = toCharges(asks)
   const verdict = charges.length === 0 ? undefined : decideAll(charges, view)
   const answer = toAnswer(asks, verdict)
-  return {
-    answer,
-    writes: verdict?.writes ?? [],
-    charged: answer.allowed ? chargedBy(asks, answer) : [],
-  }
+  return { answer, writes: verdict?.writes ?? [], charged: () => chargedBy(asks, answer) }
 }
 
 /** Gives back, dated where it is known when the charge was made. Allowed if anything was. */
-export const refund = (asks: readonly ResolvedAsk[], view: View, at?: View['now']): Finding => {
-  const charges = asks.flatMap((ask) => toCharge({ ...ask, mode: 'refund' }, at))
+export const refund = (asks: readonly ResolvedAsk[], view: View, at?: Instant): Finding => {
+  const charges = toCharges(asks).map((charge) => ({
+    ...charge,
+    mode: 'refund' as const,
+    ...(at === undefined ? {} : { chargedAt: at }),
+  }))
   const verdict = charges.length === 0 ? undefined : decideAll(charges, view)
   const answer = toAnswer(asks, verdict)
   const restored = verdict === undefined || verdict.decisions.some((decision) => decision.allowed)
-  const { writes = [] } = verdict ?? {}
-  return restored
-    ? { answer, writes, charged: [] }
-    : { answer: { ...answer, allowed: false, reason: 'full' }, writes, charged: [] }
+  return {
+    answer: restored ? answer : { ...answer, allowed: false, reason: 'full' },
+    writes: verdict?.writes ?? [],
+    charged: () => [],
+  }
 }
 
 /** Forgets what was charged: every bucket is full afterwards. */
 export const clear = (asks: readonly ResolvedAsk[], view: View): Finding => {
   const forgotten: View = { now: view.now, read: (...keys) => keys.map(() => undefined) }
-  const { answer } = judge(
-    asks.map((ask) => ({ ...ask, cost: 0, mode: 'check' })),
-    forgotten,
-  )
+  const looks = asks.map((ask) => ({ ...ask, cost: 0, mode: 'check' as const }))
+  const { answer } = judge(looks, forgotten)
   const writes = asks.map(({ bucket }) => ({ key: storeKey(bucket.key) }))
-  return { answer, writes, charged: [] }
+  return { answer, writes, charged: () => [] }
 }
 
-function toCharge({ bucket, cost, mode }: ResolvedAsk, at?: View['now']): readonly Charge[] {
-  if (bucket.limit === undefined) return []
-  const charge = { key: storeKey(bucket.key), limit: bucket.limit, cost, mode }
-  return [at === undefined ? charge : { ...charge, chargedAt: at }]
+/** Where no limit is in force there is nothing to charge. */
+function toCharges(asks: readonly ResolvedAsk[]): Charge[] {
+  const charges: Charge[] = []
+  for (const { bucket, cost, mode } of asks) {
+    const { key, limit } = bucket
+    if (limit !== undefined) charges.push({ key: storeKey(key), limit, cost, mode })
+  }
+  return charges
 }
 
 /** A `try` that did not fit and a `check` charged nothing. */

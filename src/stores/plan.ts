@@ -23,7 +23,10 @@ export function checkKeys(keys: readonly Key[]): void {
 
 export function checkPlan({ writes, appends }: Plan<unknown>): void {
   const planned = writes.length + appends.length
-  assert(planned <= MAX_PLAN_WRITES, `a plan holds at most ${MAX_PLAN_WRITES} writes: ${planned}`)
+  assert(
+    planned <= MAX_PLAN_WRITES,
+    () => `a plan holds at most ${MAX_PLAN_WRITES} writes: ${planned}`,
+  )
   for (const write of writes) checkWrite(write)
   // Two writes of one key have no order that a reader of the plan could rely on.
   if (writes.length > 1) {
@@ -38,19 +41,19 @@ export function checkPlan({ writes, appends }: Plan<unknown>): void {
 
 export function checkPage(limit: number): void {
   const whole = Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE
-  assert(whole, `a page holds 1 to ${MAX_PAGE}: ${limit}`)
+  assert(whole, () => `a page holds 1 to ${MAX_PAGE}: ${limit}`)
 }
 
 export function checkPosition(position: number): void {
   const whole = Number.isSafeInteger(position) && position >= 0
-  assert(whole, `a position is a whole number from 0: ${position}`)
+  assert(whole, () => `a position is a whole number from 0: ${position}`)
 }
 
 export function checkName(what: 'key' | 'stream' | 'index', name: string): void {
   // The empty key sorts before every page's start, so no list could show it.
-  assert(name !== '', `the empty ${what} cannot be listed`)
+  assert(name !== '', () => `the empty ${what} cannot be listed`)
   const short = name.length * 3 <= MAX_NAME_BYTES || Buffer.byteLength(name) <= MAX_NAME_BYTES
-  assert(short, `a ${what} has at most ${MAX_NAME_BYTES} bytes: ${name.slice(0, 64)}…`)
+  assert(short, () => `a ${what} has at most ${MAX_NAME_BYTES} bytes: ${name.slice(0, 64)}…`)
   checkExact(what, name)
 }
 
@@ -58,21 +61,21 @@ function checkWrite({ key, value, expiresAt, index }: Write): void {
   checkName('key', key)
   if (index !== undefined) checkName('index', index)
   if (expiresAt !== undefined) {
-    assert(Number.isSafeInteger(expiresAt), `an expiry is whole microseconds: ${expiresAt}`)
+    assert(Number.isSafeInteger(expiresAt), () => `an expiry is whole microseconds: ${expiresAt}`)
   }
   if (value !== undefined) checkText('value', value)
 }
 
 function checkText(what: 'value' | 'entry', text: string): void {
   const short = text.length <= MAX_VALUE_LENGTH
-  assert(short, `a ${what} has at most ${MAX_VALUE_LENGTH} characters: ${text.length}`)
+  assert(short, () => `a ${what} has at most ${MAX_VALUE_LENGTH} characters: ${text.length}`)
   checkExact(what, text)
 }
 
 /** PostgreSQL refuses NUL, our SQLite driver cuts there, and UTF-8 has no lone surrogates. */
 function checkExact(what: string, text: string): void {
-  assert(!text.includes('\0'), `a ${what} holds no NUL`)
-  assert(!LONE_SURROGATE.test(text), `a ${what} is well-formed Unicode`)
+  assert(!text.includes('\0'), () => `a ${what} holds no NUL`)
+  assert(!LONE_SURROGATE.test(text), () => `a ${what} is well-formed Unicode`)
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u
