@@ -13,9 +13,10 @@ import type { Bucket } from './catalog.ts'
 /**
  * Beyond the engine's reasons:
  * - `disabled`: the limit has no default and no override for this id; allowed.
+ * - `blocked`: a subject that the charge names is blocked; no waiting helps.
  * - `store-unavailable`: the store is down and every limit asked is `onStoreFailure: open`; allowed.
  */
-export type Reason = RefusalReason | 'disabled' | 'store-unavailable'
+export type Reason = RefusalReason | 'disabled' | 'blocked' | 'store-unavailable'
 
 export interface Outlook {
   readonly allowed: boolean
@@ -64,6 +65,23 @@ export const openAnswer = (asks: readonly ResolvedAsk[]): Answer => {
     asks.map((ask) => describe(ask, open)),
     [],
   )
+}
+
+/** Nothing was asked of any bucket: what the others would have said is not known. */
+export const blockedAnswer = (
+  asks: readonly ResolvedAsk[],
+  blocked: ReadonlySet<number>,
+): Answer => {
+  const refused: Outlook = {
+    allowed: false,
+    reason: 'blocked',
+    remaining: 0,
+    retryIn: 'never',
+    resetIn: 'never',
+  }
+  const charges = asks.map((ask) => describe(ask, refused))
+  const names = charges.filter((_, i) => blocked.has(i)).map((charge) => charge.limit)
+  return combine(refused, charges, names)
 }
 
 function namesOf(charges: readonly ChargeAnswer[], { violated }: BatchVerdict): readonly string[] {

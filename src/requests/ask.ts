@@ -1,6 +1,6 @@
 /** What callers ask of the limiter, checked and resolved against the catalog. */
 import { type Charge, HeadgateError } from '../core/index.ts'
-import type { Bucket, Catalog } from './catalog.ts'
+import type { Bucket } from './catalog.ts'
 import type { Parts } from './parts.ts'
 
 /** `check` and `spend` have a say in the batch; `try` is charged if it fits and never refuses it. */
@@ -14,6 +14,8 @@ export interface Ask {
   /** Tokens; 1 unless told. */
   readonly cost?: number
   readonly mode?: AskMode
+  /** Whom the request concerns; a block on any of them refuses the batch before it is charged. */
+  readonly subjects?: readonly string[]
 }
 
 /** Several charges, all or nothing. Only a refund by operation id may leave them out. */
@@ -44,6 +46,9 @@ export interface ResolvedAsk {
   readonly mode: Charge['mode']
 }
 
+/** From a charge to its bucket and the limit in force; throws for what the catalog cannot read. */
+export type BucketOf = (ask: Ask) => Bucket
+
 export const toBatch = (request: Request): Batch => {
   if (!('limit' in request)) return request
   const { operationId, ...ask } = request
@@ -52,7 +57,7 @@ export const toBatch = (request: Request): Batch => {
 
 /** Refuses the whole batch at its first mistake; nothing has been charged by then. */
 export const resolveAsks = (
-  catalog: Catalog,
+  bucketOf: BucketOf,
   { charges = [] }: Batch,
   allowedModes: readonly AskMode[],
 ): readonly ResolvedAsk[] => {
@@ -65,7 +70,7 @@ export const resolveAsks = (
   }
   return charges.map((ask) => {
     const mode = modeOf(ask, allowedModes)
-    const bucket = catalog.resolve(ask)
+    const bucket = bucketOf(ask)
     return { asked: ask, bucket, mode, cost: costOf(ask, bucket) }
   })
 }

@@ -12,6 +12,8 @@ export interface LimitDefinition {
   readonly number?: number
   readonly idFormat: IdFormat
   readonly onStoreFailure: OnStoreFailure
+  /** Where the count comes from, if not from the rate alone. */
+  readonly rateFrom?: 'subject'
   /** Absent: only ids with an override are limited. */
   readonly default?: GcraLimit
   readonly overrideCount: number

@@ -74,10 +74,11 @@ const builtInDrafts = (): Drafts =>
   )
 
 function declare(document: Node, drafts: Drafts, warnings: CatalogWarning[]): void {
-  for (const { name, idFormat, onStoreFailure, rate, at } of readLimits(document)) {
+  for (const { name, idFormat, onStoreFailure, rateFrom, rate, at } of readLimits(document)) {
     const known = drafts.get(name)
     if (known?.declaredAt !== undefined) refuseTwice(name, 'declared', known.declaredAt, at)
-    drafts.set(name, { ...known, name, idFormat, onStoreFailure, declaredAt: at })
+    const from = rateFrom === undefined ? {} : { rateFrom }
+    drafts.set(name, { ...known, ...from, name, idFormat, onStoreFailure, declaredAt: at })
     if (rate !== undefined) setDefault(drafts, name, rate, at, warnings)
   }
 }

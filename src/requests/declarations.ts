@@ -22,6 +22,7 @@ export interface Declaration {
   readonly name: string
   readonly idFormat: IdFormat
   readonly onStoreFailure: OnStoreFailure
+  readonly rateFrom?: 'subject'
   /** Absent: only ids with an override are limited. */
   readonly rate?: Rate
   readonly at: Position
@@ -33,7 +34,7 @@ export const DEFAULT_ON_STORE_FAILURE: OnStoreFailure = 'closed'
 export const readLimits = (section: Node): readonly Declaration[] =>
   readEntries({ thing: 'limits', node: section }).map(readDeclaration)
 
-type DeclarationField = RateField | 'id' | 'onStoreFailure'
+type DeclarationField = RateField | 'id' | 'onStoreFailure' | 'rateFrom'
 
 function readDeclaration(entry: NamedField): Declaration {
   const { name, nameAt: at } = entry
@@ -44,7 +45,7 @@ function readDeclaration(entry: NamedField): Declaration {
   const field: Field = { thing: name, node: entry.node }
   const fields: Fields<never, DeclarationField> = readFields(field, {
     required: [],
-    optional: ['id', ...RATE_FIELDS, 'onStoreFailure'],
+    optional: ['id', ...RATE_FIELDS, 'onStoreFailure', 'rateFrom'],
   })
   const rate = rateOf(field, fields)
   return {
@@ -53,6 +54,7 @@ function readDeclaration(entry: NamedField): Declaration {
     onStoreFailure: fields.onStoreFailure
       ? readOneOf(fields.onStoreFailure, ['open', 'closed'])
       : DEFAULT_ON_STORE_FAILURE,
+    ...(fields.rateFrom && { rateFrom: readOneOf(fields.rateFrom, ['subject']) }),
     ...(rate === undefined ? {} : { rate }),
     at,
   }

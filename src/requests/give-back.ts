@@ -1,7 +1,6 @@
 /** Giving back what an operation charged: dated, so that time is not given back twice. */
 import { HeadgateError, type View } from '../core/index.ts'
-import { type Ask, type Batch, type ResolvedAsk, resolveAsks } from './ask.ts'
-import type { Catalog } from './catalog.ts'
+import { type Ask, type Batch, type BucketOf, type ResolvedAsk, resolveAsks } from './ask.ts'
 import { type Finding, type Memory, type OperationErrorCode, peek } from './operations.ts'
 import { refund } from './verdict.ts'
 
@@ -11,7 +10,7 @@ export interface GiveBack extends Batch {
 
 /** All that the spend charged, or those of its charges that are named. Once per operation. */
 export const giveBack = (
-  catalog: Catalog,
+  bucketOf: BucketOf,
   view: View,
   { operationId, charges }: GiveBack,
   scope: string,
@@ -25,24 +24,24 @@ export const giveBack = (
     })
   }
   return refund(
-    charges === undefined ? all(catalog, memory) : named(catalog, memory, charges),
+    charges === undefined ? all(bucketOf, memory) : named(bucketOf, memory, charges),
     view,
     memory.at,
   )
 }
 
 /** At today's limits: a charge under a limit that has changed since is not given back. */
-function all(catalog: Catalog, { charged }: Memory): readonly ResolvedAsk[] {
+function all(bucketOf: BucketOf, { charged }: Memory): readonly ResolvedAsk[] {
   return charged.map(({ asked, cost }) => ({
     asked,
-    bucket: catalog.resolve(asked),
+    bucket: bucketOf(asked),
     cost,
     mode: 'refund',
   }))
 }
 
-function named(catalog: Catalog, { charged }: Memory, charges: readonly Ask[]) {
-  const asks = resolveAsks(catalog, { charges }, ['spend'])
+function named(bucketOf: BucketOf, { charged }: Memory, charges: readonly Ask[]) {
+  const asks = resolveAsks(bucketOf, { charges }, ['spend'])
   for (const { bucket, cost } of asks) {
     const held = charged.find((charge) => charge.bucket === bucket.key)?.cost ?? 0
     if (cost <= held) continue

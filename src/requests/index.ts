@@ -34,6 +34,7 @@ export type { CatalogErrorCode } from './catalog-mistake.ts'
 export { readLimits } from './declarations.ts'
 export { readDefaults } from './defaults.ts'
 export { describeDenial } from './denial.ts'
+export type { Guard, GuardErrorCode } from './guard.ts'
 export { ID_FORMATS, type IdFormat } from './id-formats.ts'
 export { coveringIdentifiers, fqdnSetHash, type Identifier } from './identifiers.ts'
 export {

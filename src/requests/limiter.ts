@@ -1,7 +1,8 @@
 /** The request limiter: check, spend, refund and reset, over a catalog and a store. */
 import { days, type Store, StoreError, type View } from '../core/index.ts'
-import { type Answer, openAnswer } from './answer.ts'
+import { type Answer, blockedAnswer, openAnswer } from './answer.ts'
 import {
+  type Ask,
   type AskMode,
   type Batch,
   type Request,
@@ -11,6 +12,7 @@ import {
 } from './ask.ts'
 import type { Catalog } from './catalog.ts'
 import { giveBack } from './give-back.ts'
+import { blockedAsks, type Guard, withSubjectRate } from './guard.ts'
 import {
   type Finding,
   type Operation,
@@ -45,6 +47,8 @@ export interface LimiterOptions {
   /** Asked at every call, so that a reloaded catalog is felt at once. */
   readonly catalog: () => Catalog
   readonly operations?: Partial<OperationPolicy>
+  /** Blocks and rates on the subjects that charges name. */
+  readonly guard?: Guard
   /** Told of every answer and every failure of the store. Must not throw. */
   readonly observe?: (event: LimiterEvent) => void
 }
@@ -60,8 +64,10 @@ const OPERATIONS: OperationPolicy = { rememberFor: days(1), perScope: 100_000 }
 
 const LOCAL: Caller = { scope: 'local' }
 
-export const createLimiter = ({ store, catalog, operations, observe }: LimiterOptions): Limiter => {
-  const policy = { ...OPERATIONS, ...operations }
+export const createLimiter = (options: LimiterOptions): Limiter => {
+  const { store, catalog, guard, observe } = options
+  const policy = { ...OPERATIONS, ...options.operations }
+  const bucketOf = (ask: Ask) => withSubjectRate(guard, ask, catalog().resolve(ask))
 
   const transact = (
     asks: readonly ResolvedAsk[],
@@ -74,6 +80,8 @@ export const createLimiter = ({ store, catalog, operations, observe }: LimiterOp
 
   const decide = async (asks: readonly ResolvedAsk[], operation?: Operation): Promise<Answer> => {
     try {
+      const blocked = blockedAsks(guard, asks)
+      if (blocked.size > 0) return blockedAnswer(asks, blocked)
       return await transact(asks, operation, (view) => judge(asks, view))
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
@@ -90,7 +98,7 @@ export const createLimiter = ({ store, catalog, operations, observe }: LimiterOp
     return answer
   }
 
-  const resolve = (batch: Batch, modes: readonly AskMode[]) => resolveAsks(catalog(), batch, modes)
+  const resolve = (batch: Batch, modes: readonly AskMode[]) => resolveAsks(bucketOf, batch, modes)
 
   return {
     check: async (request) => {
@@ -113,7 +121,7 @@ export const createLimiter = ({ store, catalog, operations, observe }: LimiterOp
         )
       }
       const named = { ...batch, operationId: operation.id }
-      const find = (view: View) => giveBack(catalog(), view, named, scope)
+      const find = (view: View) => giveBack(bucketOf, view, named, scope)
       return told('refund', transact([], operation, find))
     },
     reset: async (request, caller = LOCAL) => {

@@ -151,7 +151,7 @@ interface Remembered {
 
 /** Over what was asked, field by field in a fixed order: how the JSON was written does not matter. */
 function digestOf(charges: Batch['charges'] = []): string {
-  const question = charges.map(({ limit, id, parts, cost = 1, mode }) => [
+  const question = charges.map(({ limit, id, parts, cost = 1, mode, subjects }) => [
     limit,
     id,
     parts?.regId,
@@ -160,6 +160,7 @@ function digestOf(charges: Batch['charges'] = []): string {
     parts?.identifiers?.map(({ type, value }) => [type, value]),
     cost,
     mode,
+    subjects,
   ])
   return createHash('sha256').update(JSON.stringify(question)).digest('base64url')
 }
