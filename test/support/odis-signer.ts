@@ -2,9 +2,15 @@
 import { createHash } from 'node:crypto'
 import { type Store, seconds } from '../../src/core/index.ts'
 import type { Conduct, Endpoint } from '../../src/secrets/claim.ts'
-import { createSigner, type SignerEvent, type SignerOptions } from '../../src/secrets/index.ts'
+import {
+  createSigner,
+  type SignerEvent,
+  type SignerOptions,
+  type SignerResponse,
+} from '../../src/secrets/index.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { listenSigner } from './odis-http.ts'
 import { EVALUATION_KEY, registry } from './odis-requests.ts'
 
 export interface Reply {
@@ -24,7 +30,9 @@ export interface Bench {
   readonly events: SignerEvent[]
   readonly store: Store
   wait(length: number): void
+  /** Over HTTP. */
   ask(endpoint: Endpoint, body: unknown, headers?: Record<string, string>): Promise<Reply>
+  /** Without it. */
   raw(path: string, body: Uint8Array, method?: string): Promise<Reply>
 }
 
@@ -57,24 +65,28 @@ export const signerBench = (options: BenchOptions = {}): Bench => {
     observe: (event) => events.push(event),
     ...options,
   })
-  const raw: Bench['raw'] = async (path, body, method = 'POST') =>
-    reply(await signer.handle({ method, path, headers: {}, body }))
+  let served: Promise<{ url: string }> | undefined
   return {
     evaluations: () => count,
     events,
     store,
     wait: (length) => clock.advance(seconds(length)),
     ask: async (endpoint, body, headers = {}) => {
-      const bytes = new TextEncoder().encode(JSON.stringify(body))
-      const request = { method: 'POST', path: `/domain/${endpoint}`, headers, body: bytes }
-      return reply(await signer.handle(request))
+      served ??= listenSigner(signer)
+      const response = await fetch(`${(await served).url}/domain/${endpoint}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+      const told = Object.fromEntries(response.headers)
+      return reply({ status: response.status, headers: told, body: await response.text() })
     },
-    raw,
+    raw: async (path, body, method = 'POST') =>
+      reply(await signer.handle({ method, path, headers: {}, body })),
   }
 }
 
-const reply = (response: {
-  status: number
-  headers: Readonly<Record<string, string>>
-  body: string
-}): Reply => ({ ...response, body: JSON.parse(response.body) })
+const reply = (response: SignerResponse): Reply => ({
+  ...response,
+  body: JSON.parse(response.body),
+})

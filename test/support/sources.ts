@@ -23,12 +23,13 @@ export interface Import {
   readonly to: string
 }
 
-const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(?\s*)'([^']+)'/g
+/** Statements begin a line; `import()` may stand anywhere. Words in texts and comments do not count. */
+const SPECIFIER = /^(?:import\b|export (?:type )?[{*])[^'`]*?'([^'\n]+)'|\bimport\('([^']+)'\)/gm
 
 export const imports = (files: readonly SourceFile[]): readonly Import[] =>
   files.flatMap(({ path, text }) =>
-    [...text.matchAll(SPECIFIER)].map(([, specifier = '']) => ({
-      from: path,
-      to: specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier,
-    })),
+    [...text.matchAll(SPECIFIER)].map(([, statement, dynamic]) => {
+      const to = statement ?? dynamic ?? ''
+      return { from: path, to: to.startsWith('.') ? posix.join(posix.dirname(path), to) : to }
+    }),
   )

@@ -2,7 +2,7 @@
 import { HeadgateError, StoreError } from '../../src/core/errors.ts'
 import type { Store } from '../../src/core/store.ts'
 import { type Instant, instant, millis } from '../../src/core/time.ts'
-import type { SpendingMode } from '../../src/spending/ask.ts'
+import { type CaptureQueue, openCaptureQueue } from '../../src/spending/capture-queue.ts'
 import {
   type BookingAnswer,
   buildPlanCatalog,
@@ -14,6 +14,7 @@ import {
   parsePlans,
   type Spending,
   type SpendingAnswer,
+  type SpendingMode,
   type SpendingSettings,
   type Standings,
 } from '../../src/spending/index.ts'
@@ -81,7 +82,8 @@ export const openPlayer = (scenario: Scenario, path: string): Player => {
     store: sqliteStore({ path, clock }),
     down: false,
     holds: new Map(),
-    journal: [],
+    path,
+    queue: undefined,
     refusals: {},
   }
   const open = () =>
@@ -124,7 +126,9 @@ interface Game {
   down: boolean
   /** By the scenario's own ids. */
   readonly holds: Map<string, string>
-  journal: Step[]
+  readonly path: string
+  /** Where expenses wait while the store is down. */
+  queue: CaptureQueue | undefined
   readonly refusals: Record<string, number>
 }
 
@@ -194,13 +198,19 @@ async function act(game: Game, spending: Spending, step: Step): Promise<unknown>
     }
     case 'storeDown':
       game.down = true
+      game.queue = await openCaptureQueue({
+        spending,
+        path: `${game.path}.queue`,
+        clock: game.clock,
+      })
       return {}
     case 'storeUp': {
       game.down = false
-      const { journal } = game
-      game.journal = []
-      for (const late of journal) await spend(game, spending, late)
-      return { replayed: journal.length, ...standingsOf(await spending.standing({}), true) }
+      await game.queue?.drained()
+      const replayed = game.queue?.status().delivered
+      await game.queue?.close()
+      game.queue = undefined
+      return { replayed, ...standingsOf(await spending.standing({}), true) }
     }
     case 'parallel':
       return {
@@ -213,16 +223,12 @@ async function act(game: Game, spending: Spending, step: Step): Promise<unknown>
   }
 }
 
-async function spend(game: Game, spending: Spending, step: Step): Promise<unknown> {
+async function spend({ queue }: Game, spending: Spending, step: Step): Promise<unknown> {
   const { from, ip, operation, mode, key: operationId } = step
-  const amount = amountOf(step.amount)
-  try {
-    return bookingOf(await spending.record({ from, ip, operation, mode, amount, operationId }))
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-    game.journal.push(step)
-    return { journaled: true }
-  }
+  const ask = { from, ip, operation, mode, amount: amountOf(step.amount), operationId }
+  if (queue === undefined) return bookingOf(await spending.record(ask))
+  await queue.add({ verb: 'record', ...ask })
+  return { journaled: true }
 }
 
 const amountOf = (text = '0'): bigint => parseAmount(text, 'amount')

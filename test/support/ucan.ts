@@ -11,7 +11,7 @@ import {
 } from '../../src/subjects/index.ts'
 import { createShelf } from '../../src/subjects/ucan/blocks.ts'
 import { writeMessage } from '../../src/subjects/ucan/message.ts'
-import { type ClientResult, readReceipt } from '../../src/subjects/ucan/reading-receipts.ts'
+import { type ClientResult, readReceipt } from '../../src/subjects/ucan/read-receipt.ts'
 
 /** A key as the published packages make it: what comes from it owes nothing to our own code. */
 export const newKey = (): Promise<Signer> => ed25519.generate()

@@ -1,0 +1,128 @@
+/** A remote service of rates, asked with a key and the proofs of its right. */
+import { randomUUID } from 'node:crypto'
+import * as DID from '@ipld/dag-ucan/did'
+import { invoke } from '@ucanto/core'
+import type { Block, Delegation, DID as Did, Link } from '@ucanto/interface'
+import { quote, refuse } from '../mistake.ts'
+import { createShelf } from './blocks.ts'
+import type { Ability } from './capabilities.ts'
+import { readProof } from './delegate.ts'
+import { type Identity, signerOf } from './identity.ts'
+import { writeMessage } from './message.ts'
+import { type ClientResult, readReceipt, verifyReceipt } from './read-receipt.ts'
+import { CAR_TYPE } from './service.ts'
+import { createVerifiers, isDid, isKeyDid } from './verifiers.ts'
+
+export interface RatesClient {
+  readonly provider: string
+  add(draft: WireDraft): Promise<ClientResult>
+  set(
+    draft: WireDraft & { readonly label: string; readonly force?: boolean },
+  ): Promise<ClientResult>
+  remove(id: string | readonly string[]): Promise<ClientResult>
+  get(id: string): Promise<ClientResult>
+  list(subject: string): Promise<ClientResult>
+  query(question?: Readonly<Record<string, string | number>>): Promise<ClientResult>
+  history(question?: Readonly<Record<string, string | number>>): Promise<ClientResult>
+  /** Revokes the delegation that a proof file holds, or by CID one further up in it. Nobody can undo it. */
+  revoke(proof: Uint8Array, cid?: string): Promise<ClientResult>
+}
+
+/** Times are whole seconds since the epoch, as everywhere in UCAN. */
+export interface WireDraft {
+  readonly subject: string
+  readonly rate: number
+  readonly expires?: number
+  readonly reason?: string
+  readonly label?: string
+}
+
+export interface RatesClientOptions {
+  /** Where the service takes POST, such as https://example.com/ucan. */
+  readonly url: string
+  readonly key: Identity
+  /** CAR files as `delegate` makes them. None are needed with the service's own key. */
+  readonly proofs?: readonly Uint8Array[]
+  /** The DID of the service; without it, the one that the first proof is about, or the key itself. */
+  readonly provider?: string
+  /** The did:key of a service that has another DID. Without it, TLS alone vouches for the receipts. */
+  readonly serviceKey?: string
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export const createRatesClient = (options: RatesClientOptions): RatesClient => {
+  const { key } = options
+  const proofs = (options.proofs ?? []).map((proof) => readProof(proof))
+  const provider = providerOf(options, proofs)
+  const issuer = signerOf(key, createVerifiers())
+
+  const ask = async (
+    can: Ability,
+    nb: Readonly<Record<string, unknown>>,
+    { over = provider, enclosed = [] }: { over?: Did; enclosed?: readonly Block[] } = {},
+  ): Promise<ClientResult> => {
+    const invocation = await invoke({
+      issuer,
+      audience: DID.parse(provider),
+      capability: { can, with: over, nb },
+      proofs: can === 'ucan/revoke' ? [] : proofs,
+      // Without it, the same question twice within a second would be one question.
+      nonce: randomUUID(),
+    }).delegate()
+    const body = writeMessage([invocation.cid], [...enclosed, ...invocation.iterateIPLDBlocks()])
+    const reply = await post(options, body)
+    return readReply(reply, invocation.cid, options.serviceKey ?? provider)
+  }
+
+  return {
+    provider,
+    add: (draft) => ask('rate-limit/add', { ...draft }),
+    set: (draft) => ask('rate-limit/set', { ...draft }),
+    remove: (id) => ask('rate-limit/remove', { id: typeof id === 'string' ? id : [...id] }),
+    get: (id) => ask('rate-limit/get', { id }),
+    list: (subject) => ask('rate-limit/list', { subject }),
+    query: (question = {}) => ask('rate-limit/query', question),
+    history: (question = {}) => ask('rate-limit/history', question),
+    revoke: async (proof, cid) => {
+      const target = readProof(proof, cid)
+      const enclosed = [...target.iterateIPLDBlocks()]
+      return ask('ucan/revoke', { ucan: target.cid }, { over: key.did, enclosed })
+    },
+  }
+}
+
+function providerOf({ provider, key }: RatesClientOptions, proofs: readonly Delegation[]): Did {
+  const named = provider ?? proofs[0]?.capabilities[0]?.with ?? key.did
+  if (isDid(named)) return named
+  const rule = 'must be the DID of the service'
+  return refuse({ code: 'PROVIDER_INVALID', thing: 'provider', rule, finding: quote(named) })
+}
+
+async function post({ url, fetch = globalThis.fetch }: RatesClientOptions, body: Uint8Array) {
+  const headers = { 'content-type': CAR_TYPE, accept: CAR_TYPE }
+  const unreachable = (finding: string, cause?: unknown): never => {
+    const rule = 'must be the address of a service that takes UCAN invocations'
+    return refuse({ code: 'SERVICE_UNREACHABLE', thing: url, rule, finding }, { cause })
+  }
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })
+    if (!response.ok) return unreachable(`status ${response.status}`)
+    return new Uint8Array(await response.arrayBuffer())
+  } catch (error) {
+    return unreachable('no answer', error)
+  }
+}
+
+/** Nothing is believed before the receipt is known to be the service's own, and for this question. */
+function readReply(body: Uint8Array, ran: Link, service: string): ClientResult {
+  const archive = createShelf().read(body)
+  const receipt = 'broken' in archive ? undefined : readReceipt(archive, ran)
+  if (receipt === undefined) return noReceipt('none')
+  const isSigned = isKeyDid(service) ? verifyReceipt(receipt, service) : true
+  return isSigned ? receipt.out : noReceipt('one with another signature')
+}
+
+function noReceipt(finding: string): never {
+  const rule = 'must hold a receipt for what was asked, signed by the service'
+  return refuse({ code: 'RECEIPT_INVALID', thing: 'the answer', rule, finding })
+}

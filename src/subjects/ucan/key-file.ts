@@ -1,0 +1,52 @@
+/** A service's key in a file of its own, made at the first start and readable by its owner only. */
+import { randomBytes } from 'node:crypto'
+import { link, readFile, unlink, writeFile } from 'node:fs/promises'
+import { refuse } from '../mistake.ts'
+import { generateIdentity, type Identity, parseIdentity } from './identity.ts'
+
+export interface KeyFileOptions {
+  readonly path: string
+  /** Another name for the key, such as did:web:example.com. */
+  readonly did?: string | undefined
+}
+
+/** Several processes may start at once on one path: they end up with one key. */
+export const openKeyFile = async ({ path, did }: KeyFileOptions): Promise<Identity> => {
+  const kept = await readKey(path)
+  if (kept !== undefined) return parseIdentity(kept, did)
+  await createKey(path)
+  const made = await readKey(path)
+  return made === undefined ? unusable(path, 'no file after it was made') : parseIdentity(made, did)
+}
+
+async function readKey(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? undefined : unusable(path, codeOf(error), error)
+  }
+}
+
+/** Written beside and linked into place: nobody ever reads half a key, and the first one wins. */
+async function createKey(path: string): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    await writeFile(draft, `${generateIdentity().secret}\n`, { mode: 0o600, flag: 'wx' })
+    await link(draft, path).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error
+    })
+  } catch (error) {
+    unusable(path, codeOf(error), error)
+  } finally {
+    await unlink(draft).catch(() => {})
+  }
+}
+
+function unusable(path: string, finding: string, cause?: unknown): never {
+  const rule = 'must be a file that holds the key, or a place where one can be made'
+  return refuse({ code: 'KEY_FILE_UNUSABLE', thing: `key file ${path}`, rule, finding }, { cause })
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'another failure'
+}
