@@ -1,10 +1,11 @@
 /** A whole Headgate in memory, with a clock that stands still until a test moves it. */
-import type { Store } from '../../src/core/index.ts'
+import type { Clock, Store } from '../../src/core/index.ts'
 import { type Catalog, createLimiter, parseCatalog } from '../../src/requests/index.ts'
 import type { CatalogStatus, Headgate } from '../../src/server/headgate.ts'
 import { createHttpServer } from '../../src/server/http/server.ts'
-import { createMetrics } from '../../src/server/metrics.ts'
+import { createMetrics, type Metrics } from '../../src/server/metrics.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/server/settings.ts'
+import type { Subjects } from '../../src/server/subjects/subjects.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
 
@@ -31,6 +32,8 @@ export interface TestOptions {
   readonly settings?: Partial<Settings>
   readonly wrap?: (store: Store) => Store
   readonly catalog?: Catalog
+  /** Off unless given; see `testSubjects`. */
+  readonly subjects?: (store: Store, clock: Clock, metrics: Metrics) => Subjects
 }
 
 export const testHeadgate = (options: TestOptions = {}): TestHeadgate => {
@@ -41,12 +44,19 @@ export const testHeadgate = (options: TestOptions = {}): TestHeadgate => {
   const catalog =
     options.catalog ?? parseCatalog({ limits: LIMITS, defaults: DEFAULTS, overrides: OVERRIDES })
   const settings: Settings = { ...DEFAULT_SETTINGS, logLevel: 'silent', ...options.settings }
-  const limiter = createLimiter({ store, catalog: () => catalog, observe: metrics.observe })
+  const subjects = options.subjects?.(store, clock, metrics)
+  const limiter = createLimiter({
+    store,
+    catalog: () => catalog,
+    observe: metrics.observe,
+    ...(subjects && { guard: subjects.gate }),
+  })
   const headgate: TestHeadgate = {
     settings,
     store,
     limiter,
     metrics,
+    ...(subjects && { subjects }),
     clock,
     tokenList: settings.tokens,
     tokens: () => headgate.tokenList,
@@ -57,7 +67,10 @@ export const testHeadgate = (options: TestOptions = {}): TestHeadgate => {
       reload: async () => undefined,
       close: () => undefined,
     },
-    close: () => store.close(),
+    close: () => {
+      subjects?.close()
+      return store.close()
+    },
   }
   return headgate
 }

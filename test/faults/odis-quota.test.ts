@@ -1,0 +1,99 @@
+/** Exactly the quota, under any concurrency and any crash. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { decodeRecord } from '../../src/secrets/domain-record.ts'
+import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { startChild } from '../support/child.ts'
+import { times } from '../support/counts.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { requestFor, type Sample, samples, stage } from '../support/odis-requests.ts'
+import { signerBench } from '../support/odis-signer.ts'
+
+const SIGNER = 'test/faults/children/odis-signer.js'
+
+/** The deployed domain with a number of attempts; its nonce may run ahead, so all requests are valid. */
+const domainOf = (salt: string, quota: number): Sample => {
+  const sample = samples(salt)['sequential delay']
+  if (sample === undefined) throw new Error('the sample is there')
+  return { ...sample, quota, domain: { ...sample.domain, stages: [stage(0, quota)] } }
+}
+
+const requests = (sample: Sample, count: number, name: string) =>
+  Array.from({ length: count }, (_, i) =>
+    requestFor(sample, { nonce: 1_000, session: `${name}-${i}` }),
+  )
+
+const inFile = (folder: string, name: string, bodies: readonly unknown[]): string => {
+  const path = join(folder, `${name}.json`)
+  writeFileSync(path, JSON.stringify(bodies))
+  return path
+}
+
+test('64 valid requests at once from four processes on a fresh domain with quota 2: 2 answers', async () => {
+  const folder = temporaryFolder()
+  for (let round = 0; round < times(3, 100); round++) {
+    const path = join(folder, `round-${round}.db`)
+    const sample = domainOf(`round ${round}`, 2)
+    const children = [0, 1, 2, 3].map((n) => {
+      const bodies = inFile(folder, `${round}-${n}`, requests(sample, 16, `${n}`))
+      return startChild(SIGNER, [path, bodies, 'together'])
+    })
+    for (const child of children) expect(await child.line()).toBe('ready')
+    const released = await Promise.all(children.map((child) => child.line().then(Number)))
+    expect(released.reduce((sum, n) => sum + n, 0)).toBe(2)
+    expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0, 0, 0])
+  }
+}, 600_000)
+
+test('kill -9 at any point of sign: no answer too many, none charged twice, retries always answered', async () => {
+  const QUOTA = 8
+  const folder = temporaryFolder()
+  const path = join(folder, 'signer.db')
+  let interrupted = 0
+  for (let round = 0; round < times(5, 200); round++) {
+    const sample = domainOf(`round ${round}`, QUOTA)
+    const bodies = requests(sample, QUOTA + 2, 'attempt')
+    const child = startChild(SIGNER, [path, inFile(folder, `${round}`, bodies), 'in turn'])
+    const answered = new Set<number>()
+    expect(await child.line()).toBe('ready')
+    const listening = listen(child, answered)
+    await new Promise((resolve) => setTimeout(resolve, (round * 13) % 90))
+    await child.kill('SIGKILL')
+    await listening
+
+    const store = sqliteStore({ path })
+    const bench = signerBench({ store })
+    const charged = async () => {
+      const status = await bench.ask('quotaStatus', requestFor(sample, { endpoint: 'quotaStatus' }))
+      return Number(status.body.status?.['counter'])
+    }
+    const kept = await charged()
+    if (kept < QUOTA) interrupted += 1
+    expect(kept).toBeGreaterThanOrEqual(answered.size)
+    expect(kept).toBeLessThanOrEqual(Math.min(QUOTA, answered.size + 1))
+    for (const i of answered) expect((await bench.ask('sign', bodies[i])).status).toBe(200)
+    expect(await charged()).toBe(kept)
+
+    const statuses: number[] = []
+    for (const body of bodies) statuses.push((await bench.ask('sign', body)).status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(QUOTA)
+    expect(await charged()).toBe(QUOTA)
+    const records = await store.scan('secrets/domain/', 1_000)
+    for (const { value } of records) expect(decodeRecord(value).answered).toHaveLength(QUOTA)
+    await store.close()
+  }
+  expect(interrupted).toBeGreaterThan(0)
+}, 1_200_000)
+
+/** Notes the answers until the process is gone. */
+async function listen(child: ReturnType<typeof startChild>, answered: Set<number>): Promise<void> {
+  try {
+    for (;;) {
+      const [index, status] = (await child.line()).split(' ')
+      if (status === '200') answered.add(Number(index))
+    }
+  } catch {
+    return
+  }
+}
