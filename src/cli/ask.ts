@@ -22,6 +22,12 @@ export const MODE_FLAG: Flag = {
   summary: 'spend, check (charge nothing) or try (charge if it fits); spend.',
 }
 
+export const SUBJECT_FLAG: Flag = {
+  name: 'subject',
+  value: 'SUBJECT',
+  summary: 'Whom it concerns; refused if that is blocked.',
+}
+
 const MODES: readonly AskMode[] = ['spend', 'check', 'try']
 
 export const askCommand = (
@@ -51,11 +57,13 @@ function toRequest({ operands, flags }: Call): Request {
   if (limit === undefined || id === undefined) return operation
   const cost = flags.text('cost')
   const mode = flags.text('mode')
+  const subject = flags.text('subject')
   return {
     limit,
     id,
     ...(cost !== undefined && { cost: readCost(cost) }),
     ...(mode !== undefined && { mode: readMode(mode) }),
+    ...(subject !== undefined && { subjects: [subject] }),
     ...operation,
   }
 }

@@ -1,4 +1,5 @@
 /** Flags that several commands share, and the options they stand for. */
+import { ODIS_OPTION_NAMES, odisVariableOf } from '../server/odis/option-names.ts'
 import { type Flags, OPTION_NAMES, variableOf } from '../server/options.ts'
 import type { Flag } from './command.ts'
 import type { FlagValues } from './flag-values.ts'
@@ -13,8 +14,14 @@ export const LOCAL_FLAGS: readonly Flag[] = [
   { name: 'overrides', value: 'FILE', summary: 'Rates for single ids, in a file of their own.' },
 ]
 
+export const SERVER_FLAG: Flag = {
+  name: 'server',
+  value: 'URL',
+  summary: 'Ask this server instead of the store itself.',
+}
+
 export const REMOTE_FLAGS: readonly Flag[] = [
-  { name: 'server', value: 'URL', summary: 'Ask this server instead of the store itself.' },
+  SERVER_FLAG,
   {
     name: 'token',
     value: 'TOKEN',
@@ -34,6 +41,8 @@ export const settingsFlags = (flags: FlagValues): Flags =>
 /** The variable that says the same as a flag, for help; undefined if there is none. */
 export const variableOfFlag = (name: string): string | undefined => {
   if (name === 'server' || name === 'token') return `HEADGATE_${name.toUpperCase()}`
+  const odis = ODIS_OPTION_NAMES.find((candidate) => candidate === name)
+  if (odis !== undefined) return odisVariableOf(odis)
   const option = OPTION_NAMES.find((candidate) => candidate === name)
   return option === undefined ? undefined : variableOf(option)
 }

@@ -16,6 +16,7 @@ export const describeAnswer = (verb: string, answer: AnswerBody): string => {
 
 export const describeOutlook = ({ allowed, remaining, reason, ...waits }: OutlookBody): string => {
   if (remaining === null) return reason === 'disabled' ? 'no limit in force' : (reason ?? '')
+  if (reason === 'blocked') return 'a subject is blocked'
   const left = `${remaining} left`
   if (reason === 'full') return `${left}, nothing to give back`
   if (!allowed) return `${left}, ${retry(waits.retryAfterMs)}`

@@ -22,20 +22,26 @@ export interface Gate {
 
 /** One way to put a request to the API. */
 export interface Wire {
-  get(path: string): Promise<Reply>
+  /** `patient` for what reads the whole ledger. */
+  get(path: string, patient?: 'patient'): Promise<Reply>
   post(path: string, body: object): Promise<Reply>
+  /** Writes the body as it comes, if it is one; the text of any other answer is in the reply. */
+  stream(path: string, write: (data: Uint8Array) => void): Promise<Reply>
   close(): Promise<void>
 }
 
 /** `--server` or HEADGATE_SERVER; without either, the store that the configuration names. */
-export const withGate = async <T>(call: Call, use: (gate: Gate) => Promise<T>): Promise<T> => {
+export const withGate = <T>(call: Call, use: (gate: Gate) => Promise<T>): Promise<T> =>
+  withWire(call, (wire) => use(gateOver(wire)))
+
+export const withWire = async <T>(call: Call, use: (wire: Wire) => Promise<T>): Promise<T> => {
   const { flags, environment } = call
   refuseUnknownVariables(environment)
   const server = flags.text('server') ?? environment['HEADGATE_SERVER']
   const token = flags.text('token') ?? environment['HEADGATE_TOKEN']
   const wire = server === undefined ? await openInProcess(call) : overHttp(server, token)
   try {
-    return await use(gateOver(wire))
+    return await use(wire)
   } finally {
     await wire.close()
   }

@@ -6,6 +6,7 @@ import type { Environment } from '../server/options.ts'
 import { settingsFlags } from './common-flags.ts'
 import type { FlagValues } from './flag-values.ts'
 import type { Wire } from './gate.ts'
+import { readStream } from './read-stream.ts'
 
 export const inProcess = async (flags: FlagValues, environment: Environment): Promise<Wire> => {
   const headgate = await openHeadgate({ flags: settingsFlags(flags), environment })
@@ -21,6 +22,10 @@ export const inProcess = async (flags: FlagValues, environment: Environment): Pr
     post: async (url, payload) => {
       const { statusCode, body } = await server.inject({ method: 'POST', url, headers, payload })
       return { status: statusCode, text: body }
+    },
+    stream: async (url, write) => {
+      const answer = await server.inject({ method: 'GET', url, headers, payloadAsStream: true })
+      return readStream(answer.statusCode, answer.stream(), write)
     },
     close: async () => {
       await server.close()

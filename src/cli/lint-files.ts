@@ -1,4 +1,5 @@
 /** Checks files one by one, so that a mistake in one hides none in another, and then together. */
+import { dirname, resolve } from 'node:path'
 import { HeadgateError } from '../core/index.ts'
 import type { Node } from '../documents/index.ts'
 import { buildCatalog, type CatalogSources } from '../requests/index.ts'
@@ -50,13 +51,14 @@ async function sourcesOf(tree: Node, kind: DocumentKind, file: string): Promise<
     case 'overrides':
       return { overrides: [tree] }
     case 'config':
-      return configSources(readConfig(tree, file))
+      return configSources(readConfig(tree, file), file)
     default:
       return kind satisfies never
   }
 }
 
-async function configSources(config: ConfigFile): Promise<CatalogSources> {
+async function configSources(config: ConfigFile, file: string): Promise<CatalogSources> {
+  await checkSpending(config, file)
   const { limits, overrides, defaultsFile, overridesFile, refuseReserved = false } = config
   return {
     limits: limits === undefined ? [] : [limits],
@@ -67,6 +69,13 @@ async function configSources(config: ConfigFile): Promise<CatalogSources> {
     ],
     policy: { refuseReserved },
   }
+}
+
+/** As the server would read it, the file of plans included; what the variables say is not known here. */
+async function checkSpending({ spending }: ConfigFile, file: string): Promise<void> {
+  if (spending === undefined) return
+  const { loadPlansOf } = await import('../server/spending/spending-configuration.ts')
+  await loadPlansOf(spending, dirname(resolve(file)))
 }
 
 function together(parts: readonly CatalogSources[]): CatalogSources {

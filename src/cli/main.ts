@@ -16,6 +16,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   environment: process.env,
   terminal: {
     out: (text) => process.stdout.write(`${text}\n`),
+    bytes: (data) => process.stdout.write(data),
     err: (text) => process.stderr.write(`${text}\n`),
   },
 })

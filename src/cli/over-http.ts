@@ -3,17 +3,25 @@ import { quote } from '../documents/index.ts'
 import type { Reply } from './api.ts'
 import { refuseCall } from './cli-mistake.ts'
 import type { Wire } from './gate.ts'
+import { readStream } from './read-stream.ts'
 
 /** A decision takes milliseconds. A server that needs this long is as good as gone. */
-const PATIENCE_MS = 10_000
+export const PATIENCE_MS = 10_000
+
+/** The whole ledger is read: some microseconds for each of its entries. */
+const LONG_PATIENCE_MS = 600_000
 
 export const overHttp = (server: string, token: string | undefined): Wire => {
   const base = readBase(server)
   const authorization: Record<string, string> =
     token === undefined ? {} : { authorization: `Bearer ${token}` }
 
-  const send = async (path: string, request: RequestInit): Promise<Reply> => {
-    const signal = AbortSignal.timeout(PATIENCE_MS)
+  const send = async (
+    path: string,
+    request: RequestInit,
+    patience = PATIENCE_MS,
+  ): Promise<Reply> => {
+    const signal = AbortSignal.timeout(patience)
     try {
       // Not elsewhere: a redirect would take the token along.
       const response = await fetch(`${base}${path}`, { ...request, signal, redirect: 'error' })
@@ -24,19 +32,28 @@ export const overHttp = (server: string, token: string | undefined): Wire => {
   }
 
   return {
-    get: (path) => send(path, { headers: authorization }),
+    get: (path, patient) => send(path, { headers: authorization }, patient && LONG_PATIENCE_MS),
     post: (path, body) =>
       send(path, {
         method: 'POST',
         headers: { ...authorization, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       }),
+    stream: async (path, write) => {
+      try {
+        const request = { headers: authorization, redirect: 'error' } as const
+        const response = await fetch(`${base}${path}`, request)
+        return await readStream(response.status, response.body ?? [], write)
+      } catch (error) {
+        return refuseUnreachable(base, error)
+      }
+    },
     close: async () => {},
   }
 }
 
 /** A path in front is kept, for servers behind a proxy. */
-function readBase(server: string): string {
+export function readBase(server: string): string {
   if (/^https?:\/\//.test(server) && URL.canParse(server)) {
     const { origin, pathname } = new URL(server)
     return `${origin}${pathname.replace(/\/+$/, '')}`

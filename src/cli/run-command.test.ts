@@ -4,7 +4,11 @@ import { runCommand } from './run-command.ts'
 const run = async (...words: string[]) => {
   const out: string[] = []
   const err: string[] = []
-  const terminal = { out: (text: string) => out.push(text), err: (text: string) => err.push(text) }
+  const terminal = {
+    out: (text: string) => out.push(text),
+    bytes: () => undefined,
+    err: (text: string) => err.push(text),
+  }
   const exit = await runCommand(words, { environment: {}, terminal })
   return { exit, out: out.join('\n'), err: err.join('\n') }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { testHeadgate } from '../../test/support/headgate.ts'
+import { spendingServer } from '../../test/support/spending-server.ts'
 import { ID_FORMATS, parseCatalog } from '../requests/index.ts'
 import { describeServing, serving } from './serving.ts'
 
@@ -50,4 +51,10 @@ test('the announcement says where everything is', () => {
   expect(text).toMatch(/^ {2}store +memory: forgotten when the server ends$/m)
   expect(text).toMatch(/^ {2}tokens +none: only this machine may ask$/m)
   expect(text).toMatch(/^ {2}listens +http:\/\/127\.0\.0\.1:8080$/m)
+})
+
+test('a server that spends says how much, and for how many plans', async () => {
+  const { headgate } = await spendingServer()
+  const text = describeServing(serving(headgate, URL))
+  expect(text).toMatch(/^ {2}spending +0\.00001 HBAR every 24h0m0s, plans 1$/m)
 })

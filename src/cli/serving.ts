@@ -3,8 +3,10 @@ import { resolve } from 'node:path'
 import { capacity, formatDuration, type GcraLimit, span } from '../core/index.ts'
 import type { Catalog, IdFormat } from '../requests/index.ts'
 import type { Headgate } from '../server/headgate.ts'
+import type { SpendingDesk } from '../server/spending/spending-desk.ts'
 import { parseStoreUrl } from '../server/store-url.ts'
 import { VERSION } from '../server/version.ts'
+import { formatAllowance } from '../spending/index.ts'
 import { table } from './terminal.ts'
 
 export interface Serving {
@@ -14,6 +16,10 @@ export interface Serving {
   readonly config: readonly string[]
   readonly limitsInForce: readonly string[]
   readonly tokens: number
+  /** Absent where nobody spends. */
+  readonly spending?: string
+  /** The DID that rates are kept under; absent where subjects are off. */
+  readonly subjects?: string
   /** Absent while no limit is in force. */
   readonly try?: Trial
 }
@@ -37,6 +43,8 @@ export const serving = (headgate: Headgate, url: string): Serving => {
     config: files,
     limitsInForce: inForce(catalog.current()),
     tokens,
+    ...(headgate.spending && { spending: describeSpending(headgate.spending) }),
+    ...(headgate.subjects && { subjects: headgate.subjects.identity.did }),
     ...(trial && { try: trial }),
   }
 }
@@ -50,7 +58,9 @@ export const describeServing = (facts: Serving): string => {
     ],
     ['  limits', limitsInForce.length === 0 ? 'none in force' : brief(limitsInForce)],
     ['  store', facts.store],
+    ...(facts.spending === undefined ? [] : [['  spending', facts.spending]]),
     ['  tokens', tokens === 0 ? 'none: only this machine may ask' : String(tokens)],
+    ...(facts.subjects === undefined ? [] : [['  subjects', facts.subjects]]),
     ['  listens', facts.url],
   ]
   const trial = facts.try
@@ -59,6 +69,13 @@ export const describeServing = (facts: Serving): string => {
       ? ['Declare a limit in headgate.yml: it is felt as soon as the file is saved.']
       : [`Try it (${trial.promise}):`, `  ${trial.curl}`]
   return [`headgate ${facts.version}`, table(rows), '', ...hint].join('\n')
+}
+
+function describeSpending({ settings, plans }: SpendingDesk): string {
+  const { total, unit, window } = settings()
+  if (total === 0n) return 'off: no total'
+  const length = formatDuration(window.length)
+  return `${formatAllowance(total, unit)} every ${length}, plans ${plans().plans.size}`
 }
 
 /** More names than this say less than their number. */

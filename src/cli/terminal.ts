@@ -2,6 +2,8 @@
 export interface Terminal {
   /** The command's answer. */
   out(text: string): void
+  /** The command's answer, where it is no text. */
+  bytes(data: Uint8Array): void
   /** What is not the answer: mistakes and warnings. */
   err(text: string): void
 }

@@ -9,6 +9,8 @@ export interface DomainKind extends Context {
   readonly endpoints: readonly Endpoint[]
   /** Throws for whatever is malformed. Does no curve arithmetic and asks nobody. */
   read(endpoint: Endpoint, body: Field): DomainRequest
+  /** Of the domain alone, for clients. */
+  hash(domain: Field): Uint8Array
 }
 
 export interface DomainRequest {
@@ -36,17 +38,19 @@ export const defineKind = <D extends Context, O>(kind: KindDefinition<D, O>): Do
     quotaStatus: requestType('quotaStatus', kind),
     disable: requestType('disable', kind),
   }
+  const hashDomain = (domain: D) => hashTypedData(domain, kind.domain, domain)
   return {
     name: kind.name,
     version: kind.version,
     endpoints: kind.endpoints,
+    hash: (domain) => hashDomain(kind.domain.read(domain)),
     read: (endpoint, body) => {
       const { domain, options, blindedMessage, hashWith } = types[endpoint].read(body)
       return {
         blindedMessage:
           blindedMessage === undefined ? undefined : decodeBlindedMessage(blindedMessage),
         claim: kind.claim(domain, options),
-        domainHash: hashTypedData(domain, kind.domain, domain),
+        domainHash: hashDomain(domain),
         signingHash: hashWith(kind.unsigned(options)),
       }
     },

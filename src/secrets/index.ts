@@ -16,6 +16,7 @@ export {
 } from './domain-registry.ts'
 export { type Address, parseAddress } from './eip712/address.ts'
 export { type Context, domainSeparator, hashTypedData } from './eip712/typed-data.ts'
+export { domainHash, signingHash } from './hashes.ts'
 export type { VersionedKeys } from './key-version.ts'
 export {
   DOMAINS_PURPOSE,
@@ -55,6 +56,7 @@ export {
   startEvaluatorPool,
 } from './poprf/pool/index.ts'
 export type { RefusedBecause } from './refusal.ts'
+export { MAX_BODY_BYTES } from './request-body.ts'
 export type { Rule, Status } from './rule.ts'
 export { SECRETS_ERROR_CODES, type SecretsErrorCode } from './secrets-mistake.ts'
 export {
@@ -65,5 +67,5 @@ export {
   type SignerOptions,
   type SignerRequest,
 } from './signer.ts'
-export type { SignerResponse } from './signer-response.ts'
+export { type Manners, refusedResponse, type SignerResponse } from './signer-response.ts'
 export { checkSignerStore } from './signer-store.ts'

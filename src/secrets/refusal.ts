@@ -19,6 +19,8 @@ export type RefusedBecause = keyof typeof STATUS
 
 /** In the order of the checks; `celo` looks at the nonce before whether the domain is disabled. */
 export const STATUS = {
+  REQUEST_TIMEOUT: { cip40: 408, celo: 408 },
+  HEADERS_TOO_LARGE: { cip40: 431, celo: 431 },
   ROUTE_UNKNOWN: { cip40: 404, celo: 404 },
   METHOD_UNSUPPORTED: { cip40: 405, celo: 405 },
   OUTER_LIMIT: { cip40: 429, celo: 429 },

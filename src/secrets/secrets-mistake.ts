@@ -7,6 +7,7 @@ export const SECRETS_ERROR_CODES = [
   'DOMAIN_INVALID',
   'EXPRESSION_INVALID',
   'SIGNER_STORE_VOLATILE',
+  'SIGNER_SINGLE_KEY',
 ] as const
 
 export type SecretsErrorCode = (typeof SECRETS_ERROR_CODES)[number]

@@ -3,7 +3,7 @@ import { toSeconds } from '../core/index.ts'
 import type { Conduct } from './claim.ts'
 import type { ServiceAnswer } from './domain-service.ts'
 import { KEY_VERSION_HEADER } from './key-version.ts'
-import { deployedCode, type Refusal, statusOf } from './refusal.ts'
+import { deployedCode, type Refusal, type RefusedBecause, refused, statusOf } from './refusal.ts'
 
 export interface SignerResponse {
   readonly status: number
@@ -32,6 +32,13 @@ export const toResponse = (answer: ServiceAnswer, manners: Manners): SignerRespo
       return answer satisfies never
   }
 }
+
+/** For what a server refuses before the signer sees it. */
+export const refusedResponse = (
+  reason: RefusedBecause,
+  message: string,
+  manners: Manners,
+): SignerResponse => refusal(refused(reason, message), manners)
 
 /** For whoever asks whether anyone is here. */
 export const aliveResponse = (version: string): SignerResponse => json(200, { version })

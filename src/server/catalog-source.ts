@@ -27,10 +27,21 @@ export interface SourceOptions {
 
 export interface ConfigurationSource extends CatalogSource {
   tokens(): readonly TokenRecord[]
+  /** All that is in force. */
+  configuration(): Configuration
 }
 
 /** Read when a server starts, and not again. */
-const FIXED = ['host', 'port', 'store', 'trustProxy', 'helpLink', 'operations', 'logLevel'] as const
+const FIXED = [
+  'host',
+  'port',
+  'store',
+  'trustProxy',
+  'helpLink',
+  'operations',
+  'logLevel',
+  'subjects',
+] as const
 
 export const catalogSource = (options: SourceOptions): ConfigurationSource => {
   const { first, load, log, clock, onReload } = options
@@ -71,6 +82,7 @@ export const catalogSource = (options: SourceOptions): ConfigurationSource => {
   return {
     current: () => inForce.catalog,
     tokens: () => inForce.settings.tokens,
+    configuration: () => inForce,
     status: () => ({ loadedAt: Math.floor(loadedAt / 1_000), problem }),
     reload,
     close: () => following?.close(),

@@ -53,7 +53,7 @@ logLevel: warn
 describe('a mistake in headgate.yml names the thing, the rule, the finding and the place', () => {
   test.each([
     ['prot: 8080', 'FIELD_UNKNOWN', '1:1', 'prot" (did you mean port?)'],
-    ['spending: {}', 'FIELD_UNKNOWN', '1:1', 'may hold only limits, overrides'],
+    ['console: {}', 'FIELD_UNKNOWN', '1:1', 'may hold only limits, overrides'],
     ['port: 80800', 'FIELD_VALUE', '1:7', 'port: must be at most 65535, found 80800'],
     ['port: "8080"', 'FIELD_TYPE', '1:7', 'port: must be a whole number'],
     ['host: "not a host"', 'FIELD_VALUE', '1:7', 'host: must be a host name or an address'],

@@ -17,6 +17,7 @@ import {
 import { isHost, isLink, isProxy, MAX_PORT } from './addressing.ts'
 import { LOG_LEVELS, type LogLevel, type TokenRecord } from './settings.ts'
 import { parseStoreUrl, storeUrlFrom } from './store-url.ts'
+import { readSubjects, type SubjectSettings } from './subjects/subject-settings.ts'
 import { readTokens } from './token-records.ts'
 
 export const CONFIG_KEYS = [
@@ -33,6 +34,8 @@ export const CONFIG_KEYS = [
   'helpLink',
   'operations',
   'logLevel',
+  'spending',
+  'subjects',
 ] as const
 
 export const OPERATION_KEYS = ['rememberFor', 'perToken'] as const
@@ -58,6 +61,9 @@ export interface ConfigFile {
   readonly helpLink?: string
   readonly operations?: { readonly rememberFor?: Span; readonly perScope?: number }
   readonly logLevel?: LogLevel
+  /** Left as a tree: only who spends reads it. */
+  readonly spending?: Node
+  readonly subjects?: SubjectSettings
 }
 
 /** File names in it count from the folder of `path`, wherever the server was started. */
@@ -80,6 +86,8 @@ export const readConfig = (document: Node, path: string): ConfigFile => {
     ...given('helpLink', fields.helpLink, readLink),
     ...given('operations', fields.operations, readOperations),
     ...given('logLevel', fields.logLevel, (field) => readOneOf(field, LOG_LEVELS)),
+    ...given('spending', fields.spending, ({ node }) => node),
+    ...given('subjects', fields.subjects, (field) => readSubjects(field, folder)),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Everything a server is told, read together: the settings, and the catalog they lead to. */
 import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { type Node, parseDocument } from '../documents/index.ts'
 import { buildCatalog, type Catalog } from '../requests/index.ts'
 import { type ConfigFile, readConfig } from './config-file.ts'
@@ -18,6 +18,9 @@ import {
 } from './options.ts'
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
 import { type Sighting, sight } from './sighting.ts'
+import { speaksOfSpending } from './spending/is-configured.ts'
+import type { SpendingConfiguration } from './spending/spending-configuration.ts'
+import { parseStoreUrl } from './store-url.ts'
 
 /** Read if it is there and no other is named. */
 export const USUAL_CONFIG_FILE = 'headgate.yml'
@@ -33,6 +36,8 @@ export interface Configuration {
   readonly catalog: Catalog
   /** Every file that was looked for, there or not, as it was before it was read. */
   readonly files: readonly Sighting[]
+  /** Absent where nobody speaks of spending. */
+  readonly spending?: SpendingConfiguration
 }
 
 /** All or nothing: the first mistake in any file refuses all of them. */
@@ -51,12 +56,34 @@ export const loadConfiguration = async (voices: Voices = {}): Promise<Configurat
     overrides: some(config?.overrides, overridesFile && (await readTree(overridesFile))),
     policy: { refuseReserved },
   })
-  return { settings, catalog, files }
+  const spending = await loadSpendingOf(settings, config, configFile, voices.environment ?? {})
+  if (spending === undefined) return { settings, catalog, files }
+  return { settings, catalog, files: [...files, ...spending.files], spending }
 }
 
 /** One file as a tree. Missing or unreadable is a mistake that names it. */
 export const readTree = async (file: string): Promise<Node> =>
   parseDocument(await readSource(file), file)
+
+async function loadSpendingOf(
+  { store }: Settings,
+  config: ConfigFile | undefined,
+  configFile: string,
+  environment: Environment,
+): Promise<SpendingConfiguration | undefined> {
+  const section = config?.spending
+  if (section === undefined && !speaksOfSpending(environment)) return undefined
+  const folder = config === undefined ? '.' : dirname(resolve(configFile))
+  const { loadSpending } = await import('./spending/spending-configuration.ts')
+  const spending = await loadSpending({ section, environment, folder })
+  if (parseStoreUrl(store).kind !== 'memory' || spending.allowMemory) return spending
+  return refuseConfig({
+    code: 'SPENDING_ON_MEMORY',
+    thing: 'store',
+    rule: 'must not forget what was spent; a test may say so by spending.allowMemory: true',
+    finding: store,
+  })
+}
 
 async function readConfigFile(
   file: string,
@@ -98,7 +125,7 @@ const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 function settle(sayings: Sayings, config: ConfigFile | undefined, configFile: string): Settings {
-  const { limits: _, overrides: __, operations, ...file } = config ?? {}
+  const { limits: _, overrides: __, spending: ___, operations, ...file } = config ?? {}
   return {
     ...DEFAULT_SETTINGS,
     ...file,

@@ -3,6 +3,8 @@ import type { Store } from '../core/index.ts'
 import type { Catalog, Limiter } from '../requests/index.ts'
 import type { Metrics } from './metrics.ts'
 import type { Settings, TokenRecord } from './settings.ts'
+import type { SpendingDesk } from './spending/spending-desk.ts'
+import type { Subjects } from './subjects/subjects.ts'
 
 export interface CatalogStatus {
   /** When the catalog in force was loaded, in milliseconds since the epoch. */
@@ -26,6 +28,10 @@ export interface Headgate {
   readonly catalog: CatalogSource
   readonly limiter: Limiter
   readonly metrics: Metrics
+  /** Absent where nobody speaks of spending. */
+  readonly spending?: SpendingDesk
+  /** Absent where they are off. */
+  readonly subjects?: Subjects
   /** Those in force now. To be asked at every request, so that a revoked token is revoked at once. */
   tokens(): readonly TokenRecord[]
   close(): Promise<void>

@@ -10,7 +10,10 @@ export interface Listener {
 }
 
 /** Answers the URL at which the server now listens; with port 0, the port that the system chose. */
-export const listen = async (server: Listener, settings: Settings): Promise<string> => {
+export const listen = async (
+  server: Listener,
+  settings: Pick<Settings, 'host' | 'port'>,
+): Promise<string> => {
   const { host, port } = settings
   try {
     await server.listen({ host, port })

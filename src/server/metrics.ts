@@ -7,11 +7,13 @@ import type { Answer, ChargeAnswer, LimiterEvent, LimiterVerb } from '../request
 import { registerCatalogMetrics } from './catalog-metrics.ts'
 import type { CatalogSource } from './headgate.ts'
 import { registerProcessMetrics } from './process-metrics.ts'
+import { registerSubjectMetrics, type SubjectMetrics } from './subject-metrics.ts'
+import type { Subjects } from './subjects/subjects.ts'
 import { createTally } from './tally.ts'
 
 export type ReloadOutcome = 'loaded' | 'refused'
 
-export interface Metrics {
+export interface Metrics extends Pick<SubjectMetrics, 'ucan' | 'follow'> {
   /** Told of every answer and every failure of the store. */
   observe(event: LimiterEvent): void
   /** Told of every commit of the store, with how many calls shared it. */
@@ -20,8 +22,10 @@ export interface Metrics {
   reload(outcome: ReloadOutcome): void
   /** Told of every HTTP request that was answered. */
   request(route: string, status: number, seconds: number): void
-  /** The text that Prometheus reads. The catalog is asked only now. */
-  text(catalog: CatalogSource): Promise<string>
+  /** For pillars that bring metrics of their own. */
+  register(add: (registry: Registry) => void): void
+  /** The text that Prometheus reads. Catalog and subjects are asked only now. */
+  text(catalog: CatalogSource, subjects?: Pick<Subjects, 'isHeard'>): Promise<string>
   readonly contentType: string
 }
 
@@ -35,6 +39,7 @@ export const createMetrics = (): Metrics => {
   const registry = new Registry()
   const counts = createCounts(registry)
   const showCatalog = registerCatalogMetrics(registry)
+  const subjectMetrics = registerSubjectMetrics(registry)
   registerProcessMetrics(registry)
   const requestSeconds = new Histogram({
     name: 'headgate_http_request_seconds',
@@ -64,8 +69,12 @@ export const createMetrics = (): Metrics => {
       counts.requests.add(route, String(status))
       requestSeconds.observe({ route }, seconds)
     },
-    text: (catalog) => {
+    ucan: subjectMetrics.ucan,
+    follow: subjectMetrics.follow,
+    register: (add) => add(registry),
+    text: (catalog, subjects) => {
       showCatalog(catalog)
+      subjectMetrics.show(subjects)
       return registry.metrics()
     },
     contentType: registry.contentType,
@@ -121,7 +130,7 @@ function createCounts(registry: Registry) {
 }
 
 function outcomeOf({ allowed, reason }: ChargeAnswer): string {
-  if (reason === 'disabled') return 'disabled'
+  if (reason === 'disabled' || reason === 'blocked') return reason
   if (reason === 'store-unavailable') return 'open'
   return allowed ? 'allowed' : 'refused'
 }

@@ -3,6 +3,7 @@ import { HeadgateError } from '../core/index.ts'
 import { quote, suggestion } from '../documents/index.ts'
 import { isHost, MAX_PORT } from './addressing.ts'
 import { type ConfigErrorCode, refuseConfig } from './config-mistake.ts'
+import { ODIS_VARIABLES } from './odis/option-names.ts'
 import { LOG_LEVELS, type LogLevel } from './settings.ts'
 import { parseStoreUrl } from './store-url.ts'
 
@@ -23,8 +24,14 @@ export type Flags = { readonly [Name in OptionName]?: string }
 
 export type Environment = { readonly [name: string]: string | undefined }
 
-/** Read elsewhere: by the client commands, and by the project's own tests. */
-export const OTHER_VARIABLES = ['HEADGATE_SERVER', 'HEADGATE_TOKEN', 'HEADGATE_PROVE'] as const
+/** Read elsewhere: by the client commands, by subjects, and by the project's own tests. */
+export const OTHER_VARIABLES = [
+  'HEADGATE_SERVER',
+  'HEADGATE_TOKEN',
+  'HEADGATE_UCAN_KEY',
+  'HEADGATE_PROVE',
+  ...ODIS_VARIABLES,
+] as const
 
 export const variableOf = (name: OptionName): string =>
   `HEADGATE_${name.toUpperCase().replaceAll('-', '_')}`

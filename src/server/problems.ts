@@ -1,6 +1,14 @@
 /** What goes wrong over HTTP, as problem details (RFC 9457): each code with its status and title. */
 import type { BatchErrorCode, HeadgateError, StoreErrorCode } from '../core/index.ts'
-import type { AskErrorCode, CatalogErrorCode, OperationErrorCode } from '../requests/index.ts'
+import type {
+  AskErrorCode,
+  CatalogErrorCode,
+  GuardErrorCode,
+  OperationErrorCode,
+} from '../requests/index.ts'
+import type { PlanErrorCode, QueueErrorCode, SpendingErrorCode } from '../spending/index.ts'
+import type { SubjectErrorCode } from '../subjects/index.ts'
+import type { QueueOffCode } from './spending/book.ts'
 
 export type HttpErrorCode =
   | 'NOT_FOUND'
@@ -21,6 +29,9 @@ export type HttpErrorCode =
   | 'REQUEST_TIMEOUT'
   | 'HEADERS_TOO_LARGE'
   | 'QUOTA_EXCEEDED'
+  | 'SUBJECT_BLOCKED'
+  | 'SUBJECTS_OFF'
+  | 'SPENDING_OFF'
   | 'INTERNAL'
 
 /** Of every room that a request reaches. A code without a row below does not compile. */
@@ -31,6 +42,14 @@ export type ProblemCode =
   | CatalogErrorCode
   | OperationErrorCode
   | StoreErrorCode
+  | GuardErrorCode
+  | SpendingErrorCode
+  | QueueErrorCode
+  | QueueOffCode
+  // Of a file that is to be compared with the one in force.
+  | PlanErrorCode
+  // The rest of them go out in receipts, or reach only operators.
+  | Extract<SubjectErrorCode, 'SUBJECT_INVALID' | 'SUBJECTS_TOO_MANY'>
 
 export interface Problem {
   readonly type: string
@@ -96,6 +115,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, Row>> = {
   REQUEST_TIMEOUT: row(408, 'The request came too slowly'),
   HEADERS_TOO_LARGE: row(431, 'The headers are too large'),
   QUOTA_EXCEEDED: row(429, 'The limit is reached'),
+  SUBJECT_BLOCKED: row(403, 'A subject of the request is blocked'),
+  SUBJECTS_OFF: row(404, 'Subjects are not administered here'),
+  SUBJECTS_UNSUPPORTED: row(400, 'Subjects are not administered here'),
+  SUBJECT_INVALID: row(400, 'The subject cannot be one'),
+  SUBJECTS_TOO_MANY: row(400, 'There are too many subjects'),
   INTERNAL: row(500, 'Headgate made a mistake'),
   CHARGES_MISSING: row(400, 'There is nothing to charge'),
   CHARGES_TOO_MANY: row(400, 'There are too many charges'),
@@ -120,6 +144,50 @@ export const PROBLEMS: Readonly<Record<ProblemCode, Row>> = {
   OPERATION_ID_REUSED: row(409, 'The operation id was used for another question'),
   OPERATION_UNKNOWN: row(404, 'The operation is not known'),
   OPERATION_CHARGES: row(400, 'The operation did not charge this'),
+  SPENDING_OFF: row(404, 'Nobody spends here'),
+  QUEUE_OFF: row(400, 'There is no queue'),
+  QUEUE_FULL: row(503, 'The queue is full'),
+  QUEUE_ITEM_TOO_LARGE: row(400, 'The expense is too large for the queue'),
+  QUEUE_CLOSED: row(503, 'The queue is closed'),
+  QUEUE_UNAVAILABLE: row(503, 'The queue cannot be written'),
+  AMOUNT_INVALID: row(400, 'The amount is not one'),
+  ADDRESS_INVALID: row(400, 'The address is not one'),
+  IP_INVALID: row(400, 'The IP address is not one'),
+  OPERATION_INVALID: row(400, 'The operation cannot be named so'),
+  NOTE_INVALID: row(400, 'A note cannot be kept'),
+  PAYER_INVALID: row(400, 'The payer cannot be named so'),
+  WINDOW_INVALID: row(400, 'The window is not one'),
+  ROLLOVER_INVALID: row(400, 'The rollover is not a share'),
+  HOLD_NOT_FOUND: row(404, 'The hold is not known'),
+  HOLD_CLOSED: row(409, 'The hold has ended'),
+  HOLD_CONFLICT: row(409, 'The operation id was used for another hold'),
+  SETTLEMENT_CONFLICT: row(409, 'The hold was settled at another amount'),
+  PLAN_NOT_FOUND: row(404, 'The plan is not known'),
+  PLAN_EXISTS: row(409, 'The plan is there already'),
+  PLAN_IN_FILE: row(409, 'The plan is configured by a file'),
+  LINK_INVALID: row(400, 'The link names no caller'),
+  LINK_IN_FILE: row(409, 'The file links it'),
+  LINK_TAKEN: row(409, 'It is linked to another plan'),
+  LINK_NOT_FOUND: row(404, 'It is not linked to the plan'),
+  GRANT_INVALID: row(400, 'The grant is not one'),
+  GRANTS_TOO_MANY: row(409, 'The plan has too many grants'),
+  COMPACTION_TOO_SOON: row(500, 'The policy of compaction is too short'),
+  CONFIG_MISSING: row(400, 'The file of plans cannot be read'),
+  CONFIG_NOT_JSON: row(400, 'The file of plans is not JSON'),
+  CONFIG_NOT_ARRAY: row(400, 'The file of plans is not a list'),
+  CONFIG_TOO_MANY_PLANS: row(400, 'There are too many plans'),
+  PLAN_NOT_OBJECT: row(400, 'The plan is not an object'),
+  PLAN_FIELD_UNKNOWN: row(400, 'The plan has an unknown field'),
+  PLAN_FIELD_CONFLICT: row(400, 'Two fields of the plan contradict each other'),
+  PLAN_FIELD_INVALID: row(400, 'A field of the plan cannot be read'),
+  PLAN_ID_MISSING: row(400, 'The plan has no id'),
+  PLAN_ID_INVALID: row(400, 'The id cannot name a plan'),
+  PLAN_ID_DUPLICATE: row(400, 'Two plans have one id'),
+  PLAN_TYPE_MISSING: row(400, 'The plan has no tier'),
+  PLAN_TYPE_INVALID: row(400, 'The tier is not known'),
+  PLAN_NO_ADDRESSES: row(400, 'The plan is for nobody'),
+  PLAN_ADDRESS_INVALID: row(400, 'An address of the plan is not one'),
+  PLAN_ADDRESS_DUPLICATE: row(400, 'An address is in two plans'),
   STORE_UNAVAILABLE: row(503, 'The store does not answer'),
   STORE_CONTENDED: row(503, 'The store is too busy'),
   STORE_CLOSED: row(503, 'The store is closed'),

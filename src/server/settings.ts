@@ -1,5 +1,6 @@
 /** What a server is told: flags over environment over headgate.yml. */
 import { days, type Span } from '../core/index.ts'
+import type { SubjectSettings } from './subjects/subject-settings.ts'
 
 export const SCOPES = ['decide', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -31,6 +32,8 @@ export interface Settings {
   readonly trustProxy: readonly string[]
   readonly operations: { readonly rememberFor: Span; readonly perScope: number }
   readonly logLevel: LogLevel
+  /** Absent: off, unless the environment holds a key. */
+  readonly subjects?: SubjectSettings
 }
 
 /** Where nothing is said. Without a token only this machine may ask, so the host is its own. */

@@ -1,5 +1,5 @@
 /** What operators watch: how much is left, held and in the operator's account, all of one moment. */
-import type { Instant } from '../core/time.ts'
+import { type Instant, instant } from '../core/time.ts'
 import { type Standing, totalStanding } from './answer.ts'
 import { type BalanceReading, readReading } from './balance.ts'
 import type { SpendingWindow } from './calendar.ts'
@@ -30,7 +30,7 @@ export const pulseOf = (context: Context): Pulse => {
     window: calendar.window,
     total: totalStanding(context, sheet),
     held: heldIn(outflow, view.now),
-    firstExpiry: open.length === 0 ? undefined : open.reduce((a, b) => (a < b ? a : b)),
+    firstExpiry: open.length === 0 ? undefined : instant(Math.min(...open)),
     balance: reading && { amount: reading.amount, at: reading.at },
   }
 }

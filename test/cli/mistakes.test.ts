@@ -16,7 +16,7 @@ describe('a wrong headgate.yml stops the start: place, thing, rule and finding',
     [
       'a mistyped key',
       'limits:\n  Foos: {id: ipAddress, brust: 5, count: 5, period: 1m}',
-      'error FIELD_UNKNOWN: headgate.yml:2:25: Foos: may hold only id, burst, count, period, onStoreFailure, found "brust" (did you mean burst?)',
+      'error FIELD_UNKNOWN: headgate.yml:2:25: Foos: may hold only id, burst, count, period, onStoreFailure, rateFrom, found "brust" (did you mean burst?)',
     ],
     [
       'a period without unit',

@@ -8,7 +8,10 @@ import { CONFIG_KEYS, OPERATION_KEYS, readConfig } from '../../src/server/config
 import { CONFIG_ERROR_CODES } from '../../src/server/config-mistake.ts'
 import { OPTION_NAMES, OTHER_VARIABLES, variableOf } from '../../src/server/options.ts'
 import { DEFAULT_SETTINGS, LOG_LEVELS, SCOPES } from '../../src/server/settings.ts'
+import { SPENDING_VARIABLES } from '../../src/server/spending/is-configured.ts'
+import { SUBJECT_KEYS } from '../../src/server/subjects/subject-settings.ts'
 import { TOKEN_KEYS } from '../../src/server/token-records.ts'
+import { readSpendingSection, SPENDING_KEYS } from '../../src/spending/settings-section.ts'
 import type { SqliteErrorCode } from '../../src/stores/sqlite/index.ts'
 import { ROOT } from '../support/sources.ts'
 
@@ -49,6 +52,16 @@ describe('the reader, the schema and the page know the same', () => {
     expect(keyRows.flatMap(([, key]) => key || []).sort()).toEqual(keys)
     expect(Object.keys(schema.properties.operations.properties)).toEqual([...OPERATION_KEYS])
     expect(schema.definitions.token.required).toEqual([...TOKEN_KEYS])
+    expect(Object.keys(schema.properties.subjects.properties)).toEqual([...SUBJECT_KEYS])
+  })
+
+  test('keys of spending', () => {
+    expect(Object.keys(schema.properties.spending.properties)).toEqual([...SPENDING_KEYS])
+    const told = cells.filter(
+      (row) => row.length === 5 && SPENDING_KEYS.some((key) => key === row[1]),
+    )
+    expect(told.map(([, key]) => key)).toEqual([...SPENDING_KEYS])
+    for (const name of SPENDING_VARIABLES) expect(page).toContain(`\`${name}\``)
   })
 
   test('words', () => {
@@ -96,6 +109,9 @@ describe('the example on the page', () => {
     expect(catalog.warnings).toEqual([])
     expect(catalog.limits.get('SearchesPerCustomer')?.overrideCount).toBe(2)
     expect(settings.tokens).toHaveLength(2)
+    const node = settings.spending
+    const draft = node && readSpendingSection({ thing: 'spending', node })
+    expect(draft?.tiers?.PRIVILEGED).toBe('unlimited')
   })
 
   test('shows every key', () => {
@@ -114,11 +130,20 @@ describe('the example on the page', () => {
       { limits: { Foos: { id: 'opaque', burst: 1 } } },
       { limits: { Foos: { id: 'opaque', burst: 0, count: 1, period: '1s' } } },
       { tokens: [{ name: 'a', sha256: 'b', scopes: ['decide'] }] },
+      { spending: { totl: 1 } },
+      { spending: { total: -1 } },
+      { spending: { total: '1.5' } },
+      { spending: { tiers: { GOLD: 1 } } },
+      { spending: { rollover: { sharePerMille: 1001 } } },
+      { subjects: { identity: 'headgate.example' } },
+      { limits: { Foos: { id: 'opaque', rateFrom: 'ann' } } },
       { overrides: [{ Foos: { burst: 1, count: 1, period: '1s', ids: [] } }] },
     ]) {
       expect(satisfies(wrong), JSON.stringify(wrong)).toBe(false)
       const reading = () => {
         const config = readConfig(parseDocument(JSON.stringify(wrong), 'x'), 'x')
+        const { spending: node } = config
+        if (node !== undefined) readSpendingSection({ thing: 'spending', node })
         const limits = config.limits ? [config.limits] : []
         buildCatalog({ limits, overrides: config.overrides ? [config.overrides] : [] })
       }

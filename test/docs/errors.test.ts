@@ -14,7 +14,8 @@ const codesIn = (files: ReturnType<typeof sources>): readonly string[] =>
   )
 
 /** The rooms whose mistakes people meet over HTTP, on the command line and in documents. */
-const ROOMS = /^src\/(core|documents|stores|requests|testing|server|cli)\//
+const ROOMS =
+  /^src\/(core|documents|stores|requests|spending|testing|server|cli|secrets|subjects)\//
 
 const page = readFileSync(`${ROOT}docs/reference/errors.md`, 'utf8')
 const headings = [...page.matchAll(/^## (\S+)$/gm)].map(([, code = '']) => code)

@@ -4,6 +4,7 @@ import { parseDocument, readEntries } from '../../src/documents/index.ts'
 import { buildCatalog } from '../../src/requests/index.ts'
 import { testServer } from '../support/headgate.ts'
 import { ROOT } from '../support/sources.ts'
+import { spendingServer } from '../support/spending-server.ts'
 
 const page = readFileSync(`${ROOT}docs/reference/http.md`, 'utf8')
 
@@ -24,6 +25,12 @@ const catalogOfPage = () => {
   return buildCatalog({ limits: under('limits'), overrides: under('overrides') })
 }
 
+/** The section by itself, without its name. */
+const spendingOfPage = (): string => {
+  const yaml = blocks.find(({ text }) => text.startsWith('spending:\n'))?.text ?? ''
+  return yaml.replace('spending:\n', '').replace(/^ {2}/gm, '')
+}
+
 /** What `curl` would send. */
 const toRequest = (command: string) => {
   const [, url, json] =
@@ -35,7 +42,7 @@ const toRequest = (command: string) => {
 }
 
 test('every example of the page answers what the page says', async () => {
-  const { app } = testServer({ catalog: catalogOfPage() })
+  const { app } = await spendingServer({ catalog: catalogOfPage(), section: spendingOfPage() })
   let reply = await app.inject('/livez')
   let compared = 0
   for (const { kind, text } of blocks) {

@@ -27,7 +27,13 @@ test('every npm command that the README names exists', () => {
 })
 
 test('links inside the project lead somewhere', () => {
-  for (const path of ['README.md', 'ARCHITECTURE.md', 'docs/guide/requests.md']) {
+  for (const path of [
+    'README.md',
+    'ARCHITECTURE.md',
+    'docs/guide/requests.md',
+    'docs/guide/spending.md',
+    'docs/guide/subjects.md',
+  ]) {
     const folder = path.includes('/') ? `${path.slice(0, path.lastIndexOf('/'))}/` : ''
     const links = [...page(path).matchAll(/\]\((?!https?:)([^)#]+)/g)]
     for (const [, target = ''] of links) {

@@ -8,11 +8,19 @@ export interface Served {
 }
 
 /** `headgate serve` as a process of its own, on a private port; resolves when it is ready. */
-export const serve = async (args: readonly string[]): Promise<Served> => {
+export const serve = (args: readonly string[]): Promise<Served> => startServer(['serve', ...args])
+
+/** The same for any command that listens. */
+export const startServer = async (words: readonly string[]): Promise<Served> => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const flags = ['serve', '--port', `${port}`, '--log-level', 'warn', ...args]
-  const child = startChild('dist/cli/main.js', flags)
+  const child = startChild('dist/cli/main.js', [
+    ...words,
+    '--port',
+    `${port}`,
+    '--log-level',
+    'warn',
+  ])
   await ready(url, child)
   return {
     url,

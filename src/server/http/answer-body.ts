@@ -36,7 +36,7 @@ const toChargeBody = (charge: ChargeAnswer, context: HttpContext): ChargeBody =>
   retryAfterMs: toWholeMillis(charge.retryIn),
   resetAfterMs: toWholeMillis(charge.resetIn),
   reason: charge.reason,
-  message: charge.reason === 'rate' ? denial(charge, context) : undefined,
+  message: messageOf(charge, context),
   source: charge.source,
 })
 
@@ -46,6 +46,24 @@ function strictestMessage(answer: Answer, bodies: readonly ChargeBody[]): string
     ({ allowed, mode, retryIn }) => !allowed && mode !== 'try' && retryIn === answer.retryIn,
   )
   return bodies[position]?.message
+}
+
+function messageOf(charge: ChargeAnswer, context: HttpContext): string | undefined {
+  switch (charge.reason) {
+    case 'rate':
+      return denial(charge, context)
+    case 'blocked':
+      return describeBlock(context)
+    default:
+      return undefined
+  }
+}
+
+/** Not which of the subjects, nor why: who is blocked may be the one who reads it. */
+function describeBlock({ headgate }: HttpContext): string {
+  const { helpLink } = headgate.settings
+  const help = helpLink === undefined ? '' : `: see ${helpLink}`
+  return `whom this request concerns is blocked, and waiting does not help${help}`
 }
 
 /** Without a sentence where the limit has meanwhile left the catalog. */

@@ -39,7 +39,7 @@ export const OUTLOOK = {
   reason: Type.Optional(
     Type.String({
       description:
-        'Of a refusal: rate, or full for a refund that found nothing to give back. Of an allowance: disabled (no limit in force) or store-unavailable.',
+        'Of a refusal: rate, blocked (a subject is), or full for a refund that found nothing to give back. Of an allowance: disabled (no limit in force) or store-unavailable.',
     }),
   ),
   message: Type.Optional(Type.String({ description: 'A refusal in words for a subscriber.' })),

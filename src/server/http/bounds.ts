@@ -45,5 +45,20 @@ export const CONNECTION_TIMEOUT_MS = 90_000
 /** So that long-lived clients spread again after a server was added. */
 export const MAX_REQUESTS_PER_SOCKET = 100_000
 
+/** What the UCAN service takes: a batch of thirty invocations with their proofs has some 40 kB. */
+export const MAX_UCAN_BODY_BYTES = 131_072
+
+/** Subjects of one charge, as many as a gate looks up. */
+export const MAX_SUBJECTS = 32
+
+/** Of one subject; the gate counts bytes, and says so. */
+export const MAX_SUBJECT_LENGTH = 1_024
+
+/** Of any text about spending; the pillar's own rules are stricter, and say why. */
+export const MAX_SPENDING_TEXT = 1_024
+
+/** A file of plans to compare: a hundred thousand of them have some 15 MB. */
+export const MAX_PLANS_BYTES = 64 * 1024 * 1024
+
 /** A store that takes longer than this to read nothing is not ready. */
 export const PROBE_TIMEOUT_MS = 2_000

@@ -4,7 +4,7 @@ import type { Answer } from '../../requests/index.ts'
 import { toProblem } from '../problems.ts'
 import { requestAccess } from './access.ts'
 import { toAnswerBody } from './answer-body.ts'
-import { MAX_ID_LENGTH, MAX_LIMIT_NAME_LENGTH } from './bounds.ts'
+import { MAX_ID_LENGTH, MAX_LIMIT_NAME_LENGTH, MAX_SUBJECT_LENGTH, MAX_SUBJECTS } from './bounds.ts'
 import { clientAddress } from './client-address.ts'
 import type { App, HttpContext } from './context.ts'
 import { httpMistake } from './mistake.ts'
@@ -27,7 +27,16 @@ const Query = Type.Object(
     refuseWith: Type.Optional(
       Type.Enum(['429', '403', '401'], {
         description:
-          'The status of a refusal; 429 unless told. Some proxies know only 401 and 403.',
+          'The status of a refusal; 429 unless told, 403 for a block. Some proxies know only 401 and 403.',
+      }),
+    ),
+    subject: Type.Optional(
+      Type.Unsafe<string | readonly string[]>({
+        type: ['string', 'array'],
+        items: { type: 'string', maxLength: MAX_SUBJECT_LENGTH },
+        maxLength: MAX_SUBJECT_LENGTH,
+        maxItems: MAX_SUBJECTS,
+        description: 'Whom the request concerns; may stand several times. A block on any refuses.',
       }),
     ),
   },
@@ -39,7 +48,8 @@ export const gateRoute = (app: App, context: HttpContext): void => {
   const schema = {
     operationId: 'gate',
     summary: 'Charge one, and answer by the status',
-    description: '204 if allowed, 429 (or what refuseWith says) if not.',
+    description:
+      '204 if allowed, 429 (or what refuseWith says) if not, 403 if a subject is blocked.',
     tags: ['decisions'],
     querystring: Query,
     response: {
@@ -51,15 +61,21 @@ export const gateRoute = (app: App, context: HttpContext): void => {
     },
   }
   app.get('/v1/gate', { schema }, async (request, reply) => {
-    const { limit, cost, refuseWith = '429' } = request.query
+    const { limit, cost, subject } = request.query
     const id = idOf(request.query, request.ip, context)
     const answer = await context.headgate.limiter.spend(
-      { limit, ...id, ...(cost === undefined ? {} : { cost: Number(cost) }) },
+      {
+        limit,
+        ...id,
+        ...(cost === undefined ? {} : { cost: Number(cost) }),
+        ...(subject === undefined ? {} : { subjects: [subject].flat() }),
+      },
       requestAccess(request),
     )
     setRateHeaders(reply, answer, helpLink)
     if (answer.allowed) return reply.code(204).send(null)
-    const status = STATUSES[refuseWith]
+    const usual = answer.reason === 'blocked' ? '403' : '429'
+    const status = STATUSES[request.query.refuseWith ?? usual]
     reply.type(PROBLEM_JSON)
     return reply.code(status).send(toRefusal(answer, status, context))
   })
@@ -80,7 +96,10 @@ function idOf(
 function toRefusal(answer: Answer, status: number, context: HttpContext): Refusal {
   const { message, retryAfterMs } = toAnswerBody(answer, context)
   const violated = answer.violated.join(', ')
-  const mistake = httpMistake({ code: 'QUOTA_EXCEEDED', thing: violated, rule: 'is used up' })
+  const mistake =
+    answer.reason === 'blocked'
+      ? httpMistake({ code: 'SUBJECT_BLOCKED', thing: violated, rule: 'admits no blocked subject' })
+      : httpMistake({ code: 'QUOTA_EXCEEDED', thing: violated, rule: 'is used up' })
   return {
     ...toProblem(mistake),
     status,

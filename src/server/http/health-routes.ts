@@ -1,8 +1,7 @@
 /** `/livez`, `/readyz` and `/metrics`: for those who run the server, without a token. */
 import { Type } from 'typebox'
-import { answer, type Store } from '../../core/index.ts'
-import { PROBE_TIMEOUT_MS } from './bounds.ts'
 import type { App, HttpContext } from './context.ts'
+import { createProbe } from './store-probe.ts'
 
 const Readiness = Type.Object({
   ready: Type.Boolean(),
@@ -37,7 +36,12 @@ export const healthRoutes = (app: App, { headgate, closing }: HttpContext): void
     response: { 200: Readiness, 503: Readiness },
   }
   app.get('/readyz', { schema: readySchema }, async (_request, reply) => {
-    const reasons = [...(closing() ? ['shutting down'] : []), ...(await probe())]
+    const unheard = headgate.subjects?.isHeard() === false
+    const reasons = [
+      ...(closing() ? ['shutting down'] : []),
+      ...(await probe()),
+      ...(unheard ? ['subjects: no change could be heard for a second'] : []),
+    ]
     const { problem } = headgate.catalog.status()
     const catalog = problem === undefined ? { stale: false } : { stale: true, problem }
     const ready = reasons.length === 0
@@ -50,30 +54,6 @@ export const healthRoutes = (app: App, { headgate, closing }: HttpContext): void
   }
   app.get('/metrics', { schema: metricsSchema }, async (_request, reply) => {
     reply.type(headgate.metrics.contentType)
-    return headgate.metrics.text(headgate.catalog)
+    return headgate.metrics.text(headgate.catalog, headgate.subjects)
   })
 }
-
-/** Callers of one moment share a probe, so that nobody loads the store by asking how it is. */
-function createProbe(store: Store): () => Promise<readonly string[]> {
-  let pending: Promise<readonly string[]> | undefined
-  return () => {
-    pending ??= probeOnce(store).finally(() => {
-      pending = undefined
-    })
-    return pending
-  }
-}
-
-async function probeOnce(store: Store): Promise<readonly string[]> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<readonly string[]>((resolve) => {
-    timer = setTimeout(resolve, PROBE_TIMEOUT_MS, [`store: silent for ${PROBE_TIMEOUT_MS} ms`])
-  })
-  const asked = store.transact(() => answer<readonly string[]>([])).catch(describeFailure)
-  return Promise.race([asked, late]).finally(() => clearTimeout(timer))
-}
-
-const describeFailure = (error: unknown): readonly string[] => [
-  `store: ${error instanceof Error ? error.message : String(error)}`,
-]

@@ -17,6 +17,9 @@ export const registerOpenApi = (app: App): void => {
       tags: [
         { name: 'decisions', description: 'Charging limits, and asking what a charge would do.' },
         { name: 'limits', description: 'Which limits are in force.' },
+        { name: 'subjects', description: 'Blocks and rates on subjects, by capability.' },
+        { name: 'spending', description: 'Money that an operator spends for its users.' },
+        { name: 'plans', description: 'Who may spend how much.' },
         { name: 'health', description: 'For those who run the server.' },
       ],
       components: {

@@ -1,7 +1,13 @@
 /** What a caller may ask, as JSON Schema: it checks requests and describes them in OpenAPI. */
 import { type Static, Type } from 'typebox'
 import { type AskMode, MAX_CHARGES, MAX_OPERATION_ID } from '../../requests/index.ts'
-import { MAX_ID_LENGTH, MAX_LIMIT_NAME_LENGTH, MAX_QUESTIONS } from './bounds.ts'
+import {
+  MAX_ID_LENGTH,
+  MAX_LIMIT_NAME_LENGTH,
+  MAX_QUESTIONS,
+  MAX_SUBJECT_LENGTH,
+  MAX_SUBJECTS,
+} from './bounds.ts'
 
 /** An unknown field is a mistake: a misspelt `cost` must not charge 1. */
 const CLOSED = { additionalProperties: false } as const
@@ -42,6 +48,13 @@ const CHARGE = {
     Type.Enum(MODES, {
       description:
         'In a spend: spend unless told; check charges nothing; try is charged if it fits and never refuses the rest.',
+    }),
+  ),
+  subjects: Type.Optional(
+    Type.Array(Type.String({ maxLength: MAX_SUBJECT_LENGTH }), {
+      maxItems: MAX_SUBJECTS,
+      description:
+        'Whom it concerns: addresses, e-mail addresses, domains, URLs, DIDs. A block on any of them refuses the whole question.',
     }),
   ),
 } as const

@@ -19,7 +19,13 @@ import { limitRoutes } from './limit-routes.ts'
 import { httpMistake } from './mistake.ts'
 import { openApiRoute, registerOpenApi } from './openapi.ts'
 import { collectMethods } from './other-methods.ts'
+import { planAdminRoutes } from './plan-admin-routes.ts'
+import { planRoutes } from './plan-routes.ts'
 import { handleError } from './problem-handler.ts'
+import { spendingBooksRoutes } from './spending-books-routes.ts'
+import { spendingRoutes } from './spending-routes.ts'
+import { subjectRoutes } from './subject-routes.ts'
+import { ucanRoutes } from './ucan-routes.ts'
 
 export interface HttpOptions {
   /** For sentences that name a time; the system's clock unless told. */
@@ -130,12 +136,18 @@ function addRoutes(app: App, context: HttpContext): void {
   const refuseOtherMethods = collectMethods(app)
   healthRoutes(app, context)
   openApiRoute(app)
+  ucanRoutes(app, context)
   app.register(async (inner: App) => {
     addDoor(inner, context.headgate)
     decideRoutes(inner, context)
     batchRoute(inner, context)
     gateRoute(inner, context)
     limitRoutes(inner, context)
+    spendingRoutes(inner, context)
+    spendingBooksRoutes(inner, context)
+    planRoutes(inner, context)
+    planAdminRoutes(inner, context)
+    subjectRoutes(inner, context)
   })
   app.register(async () => refuseOtherMethods())
 }

@@ -104,13 +104,11 @@ async function post({ url, fetch = globalThis.fetch }: RatesClientOptions, body:
     const rule = 'must be the address of a service that takes UCAN invocations'
     return refuse({ code: 'SERVICE_UNREACHABLE', thing: url, rule, finding }, { cause })
   }
-  try {
-    const response = await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })
-    if (!response.ok) return unreachable(`status ${response.status}`)
-    return new Uint8Array(await response.arrayBuffer())
-  } catch (error) {
-    return unreachable('no answer', error)
-  }
+  const noAnswer = (error: unknown) => unreachable('no answer', error)
+  const request = { method: 'POST', headers, body: new Uint8Array(body) }
+  const response = await fetch(url, request).catch(noAnswer)
+  if (!response.ok) return unreachable(`status ${response.status}`)
+  return new Uint8Array(await response.arrayBuffer().catch(noAnswer))
 }
 
 /** Nothing is believed before the receipt is known to be the service's own, and for this question. */

@@ -2,9 +2,11 @@
 import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { millis } from '../../../src/core/index.ts'
 import { accessController, domainRegistry, jsonRpc } from '../../../src/secrets/index.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { askSigner, provideKey, startSigner } from '../../support/odis-process.ts'
 import { blindedMessage, defined, none } from '../../support/odis-requests.ts'
 import { signerBench } from '../../support/odis-signer.ts'
 import type { Chain } from './chain.js'
@@ -120,6 +122,18 @@ describe('the contract decides', () => {
       expect((await bench.ask(endpoint, request())).status).toBe(404)
     }
   })
+})
+
+test('headgate odis signer --rpc-url asks the same contract', async () => {
+  const folder = temporaryFolder()
+  await provideKey(folder)
+  const signer = await startSigner(folder, '--workers', '1', '--rpc-url', chain.url)
+  onTestFinished(() => signer.child.kill('SIGKILL'))
+  const signed = await askSigner(signer, 'sign', request())
+  expect(signed.status).toBe(200)
+  expect(Buffer.from(signed.body.signature ?? '', 'base64')).toHaveLength(1152)
+  const stranger = request({ options: { authorization: '0xc0fe' } })
+  expect((await askSigner(signer, 'sign', stranger)).status).toBe(401)
 })
 
 describe('a node that is unwell allows nothing', () => {

@@ -1,0 +1,20 @@
+/** Who a server is: the key from the environment, from its file, or made now and kept. */
+import type { Identity } from '../../subjects/index.ts'
+import type { Environment } from '../options.ts'
+import type { Settings } from '../settings.ts'
+import { keyFileOf, subjectSettings, UCAN_KEY_VARIABLE } from './subject-settings.ts'
+
+/** Undefined where subjects are off; then nothing of UCAN is even loaded. */
+export const openIdentity = async (
+  settings: Settings,
+  environment: Environment,
+): Promise<Identity | undefined> => {
+  const section = subjectSettings(settings, environment)
+  if (section === undefined) return undefined
+  const { openKeyFile, parseIdentity } = await import('../../subjects/index.ts')
+  const did = section.identity
+  const secret = environment[UCAN_KEY_VARIABLE]
+  return secret === undefined
+    ? openKeyFile({ path: keyFileOf(settings), did })
+    : parseIdentity(secret, did)
+}

@@ -1,0 +1,254 @@
+/** `headgate odis keygen` and `headgate odis signer` as processes. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { DOMAINS_PURPOSE, domainHash, storeKey } from '../../src/secrets/index.ts'
+import { aggregate, blind, dealShares, unblind } from '../../src/secrets/poprf/index.ts'
+import { headgate, until } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { askSigner, keyFlags, keygen, provideKey, startSigner } from '../support/odis-process.ts'
+import { requestFor, type Sample, samples } from '../support/odis-requests.ts'
+import type { Served } from '../support/serve.ts'
+
+const sampleOf = (name: string, salt = 'cli'): Sample => {
+  const found = samples(salt)[name]
+  if (found === undefined) throw new Error(`no sample ${name}`)
+  return found
+}
+const sample = sampleOf('sequential delay')
+
+const signerIn = async (folder: string, ...more: readonly string[]): Promise<Served> => {
+  const signer = await startSigner(folder, '--workers', '1', ...more)
+  onTestFinished(() => signer.child.kill('SIGKILL'))
+  return signer
+}
+
+describe('keygen', () => {
+  test('prints the public key in base64, and keeps the rest encrypted in files of mode 600', async () => {
+    const cwd = temporaryFolder()
+    const words = [
+      'odis',
+      'keygen',
+      '--keys',
+      'keys',
+      '--key-secret',
+      'file:secret',
+      '--new-secret',
+    ]
+    const { exit, out } = await headgate([...words, '--json'], { cwd })
+    expect(exit).toBe(0)
+    const made = JSON.parse(out)
+    expect(made).toMatchObject({ version: 1, kind: 'single', purpose: 'odis-domains' })
+    expect(Buffer.from(made.publicKey, 'base64')).toHaveLength(96)
+    for (const file of [made.file, join(cwd, 'secret')]) {
+      expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+    }
+    expect(readdirSync(join(cwd, 'keys'))).toEqual(['key-1.json'])
+  })
+
+  test('never writes over a key, nor over a secret', async () => {
+    const cwd = temporaryFolder()
+    keygen(cwd, '--new-secret')
+    const words = ['odis', 'keygen', ...keyFlags(cwd)]
+    const again = await headgate(words, { cwd })
+    expect([again.exit, again.err]).toEqual([1, expect.stringContaining('KEY_VERSION_EXISTS')])
+    const secret = await headgate([...words, '--key-version', '2', '--new-secret'], { cwd })
+    expect([secret.exit, secret.err]).toEqual([1, expect.stringContaining('--new-secret')])
+    expect(readdirSync(join(cwd, 'keys'))).toEqual(['key-1.json'])
+  })
+
+  test('takes the secret from the environment or from a command', async () => {
+    const cwd = temporaryFolder()
+    const secret = '5a'.repeat(32)
+    const make = (version: string, source: string) =>
+      headgate(
+        ['odis', 'keygen', '--keys', 'keys', '--key-secret', source, '--key-version', version],
+        { cwd, env: { HEADGATE_ODIS_SECRET: secret } },
+      )
+    expect(await make('1', 'env:HEADGATE_ODIS_SECRET')).toMatchObject({ exit: 0 })
+    expect(await make('2', `command:printf ${secret}`)).toMatchObject({ exit: 0 })
+    const kept = readdirSync(join(cwd, 'keys')).map((name) =>
+      readFileSync(join(cwd, 'keys', name), 'utf8'),
+    )
+    expect(kept).toHaveLength(2)
+    for (const text of kept) expect(text).not.toContain('5a5a5a')
+  })
+})
+
+describe('a signer does not start', () => {
+  const refused = async (...more: readonly string[]) => {
+    const cwd = temporaryFolder()
+    await provideKey(cwd)
+    const { exit, err } = await headgate(['odis', 'signer', ...keyFlags(cwd), ...more], { cwd })
+    expect(exit).toBe(1)
+    return err
+  }
+
+  test('in memory', async () => {
+    expect(await refused('--store', 'memory:')).toContain('SIGNER_STORE_VOLATILE')
+  })
+
+  test('with a single key where others reach it', async () => {
+    expect(await refused('--host', '0.0.0.0')).toContain('SIGNER_SINGLE_KEY')
+  })
+
+  test('with a current key that is not there', async () => {
+    expect(await refused('--current-key', '9')).toContain('KEY_VERSION_UNKNOWN')
+  })
+
+  test('without keys, or with another secret', async () => {
+    const cwd = temporaryFolder()
+    await provideKey(cwd)
+    const run = (...flags: readonly string[]) => headgate(['odis', 'signer', ...flags], { cwd })
+    expect((await run()).err).toContain('OPTION_INVALID: --keys')
+    const other = 'command:printf '.concat('00'.repeat(32))
+    const wrong = await run('--keys', join(cwd, 'keys'), '--key-secret', other)
+    expect(wrong.err).toContain('KEY_UNDECIPHERABLE')
+  })
+})
+
+describe('a signer', () => {
+  test('signs, tells when to come back, and counts on after a restart', async () => {
+    const folder = temporaryFolder()
+    await provideKey(folder)
+    const first = await signerIn(folder)
+    expect(await (await fetch(`${first.url}/status`)).json()).toEqual({
+      version: expect.any(String),
+    })
+    const sign = (signer: Served, nonce: number) =>
+      askSigner(signer, 'sign', requestFor(sample, { nonce }))
+    const answer = await sign(first, 0)
+    expect(answer.status).toBe(200)
+    expect(Buffer.from(answer.body.signature ?? '', 'base64')).toHaveLength(1152)
+    await first.child.kill('SIGTERM')
+    expect(await first.child.ended).toBe(0)
+    const second = await signerIn(folder)
+    expect((await sign(second, 1)).body.status).toMatchObject({ counter: 2 })
+    const refused = await sign(second, 2)
+    expect(refused.status).toBe(429)
+    const wait = Number(refused.headers['retry-after'])
+    expect(wait).toBeGreaterThan(0)
+    expect(wait).toBeLessThanOrEqual(60)
+  })
+
+  test('both engines give the same bytes', async () => {
+    const folder = temporaryFolder()
+    await provideKey(folder)
+    const body = requestFor(sample, { nonce: 0 })
+    const signatures = []
+    for (const engine of ['wasm', 'typescript']) {
+      const signer = await signerIn(folder, '--engine', engine)
+      signatures.push((await askSigner(signer, 'sign', body)).body.signature)
+    }
+    expect(signatures[0]).toHaveLength(1536)
+    expect(signatures[1]).toBe(signatures[0])
+  })
+
+  test('rotates: the highest version answers unless a request names another', async () => {
+    const folder = temporaryFolder()
+    await provideKey(folder)
+    await provideKey(folder, 2)
+    const signer = await signerIn(folder)
+    const linear = sampleOf('linear backoff')
+    const versionFor = async (session: string, headers = {}) =>
+      (await askSigner(signer, 'sign', requestFor(linear, { session }), headers)).headers[
+        'odis-key-version'
+      ]
+    expect(await versionFor('a')).toBe('2')
+    expect(await versionFor('b', { 'odis-key-version': '1' })).toBe('1')
+    const unknown = { 'odis-key-version': '3' }
+    const answer = await askSigner(signer, 'sign', requestFor(linear, { session: 'c' }), unknown)
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toContain('KEY_VERSION_INVALID')
+  })
+
+  test('has outer limits unless told otherwise, in both conducts', async () => {
+    const folder = temporaryFolder()
+    await provideKey(folder)
+    for (const conduct of ['cip40', 'celo']) {
+      const flags = ['--limit-per-address', '2/1h', '--conduct', conduct]
+      const signer = await signerIn(folder, ...flags)
+      const answers = []
+      for (let i = 0; i < 3; i++) answers.push(await askSigner(signer, 'quotaStatus', {}))
+      expect(answers.map(({ status }) => status)).toEqual([400, 400, 429])
+      expect(Number(answers[2]?.headers['retry-after'])).toBeGreaterThan(0)
+      expect(answers[2]?.body).toMatchObject({ success: false, version: expect.any(String) })
+    }
+  })
+
+  test('says 503 and when to come back while too many evaluations wait, and charges nothing', async () => {
+    const folder = temporaryFolder()
+    await provideKey(folder)
+    const signer = await signerIn(folder, '--queue', '1')
+    const domains = Array.from({ length: 8 }, (_, i) => sampleOf('linear backoff', `busy ${i}`))
+    const answers = await Promise.all(
+      domains.map((domain) => askSigner(signer, 'sign', requestFor(domain))),
+    )
+    const busy = answers.filter(({ status }) => status === 503)
+    expect(busy.length).toBeGreaterThan(0)
+    for (const { headers, body } of busy) {
+      expect(headers['retry-after']).toBe('1')
+      expect(body).toMatchObject({ success: false, error: expect.stringMatching(/^SIGNER_BUSY /) })
+    }
+    for (const [i, { status }] of answers.entries()) {
+      const domain = domains[i] ?? sample
+      const quota = await askSigner(signer, 'quotaStatus', requestFor(domain, STATUS))
+      expect(quota.body.status?.['remaining']).toBe(status === 200 ? 1 : 2)
+    }
+  })
+
+  test('finishes what it has accepted when it is told to end', async () => {
+    const folder = temporaryFolder()
+    await provideKey(folder)
+    const signer = await signerIn(folder)
+    const sign = (salt: string) =>
+      askSigner(signer, 'sign', requestFor(sampleOf('linear backoff', salt)))
+    await sign('warm')
+    const pending = ['a', 'b', 'c', 'd'].map(sign)
+    await until(async () => {
+      const text = await (await fetch(`${signer.url}/metrics`)).text()
+      return text.includes('headgate_signer_evaluations_total 5')
+    })
+    signer.child.process.kill('SIGTERM')
+    const answers = await Promise.all(pending)
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(await signer.child.ended).toBe(0)
+  })
+
+  test('with a share answers a combiner: as many parts as the threshold make the whole', async () => {
+    const { shares, polynomial } = dealShares(3, 2)
+    const publicKey = polynomial.slice(8, 104)
+    const { blindedMessage, blindingFactor } = blind(new TextEncoder().encode('123456'))
+    const domain = sampleOf('linear backoff')
+    const message = Buffer.from(blindedMessage).toString('base64')
+    const body = { ...requestFor(domain), blindedMessage: message }
+    const parts: Uint8Array[] = []
+    for (const secret of shares.slice(1)) {
+      const folder = temporaryFolder()
+      writeFileSync(join(folder, 'secret'), '5a'.repeat(32), { mode: 0o600 })
+      const purpose = DOMAINS_PURPOSE
+      const key = { kind: 'share', purpose, secret, polynomial, publicKey } as const
+      await storeKey(join(folder, 'keys'), new Uint8Array(32).fill(0x5a), key, 1)
+      // A share may listen anywhere.
+      const signer = await signerIn(folder, '--host', '0.0.0.0')
+      const { signature = '' } = (await askSigner(signer, 'sign', body)).body
+      parts.push(Uint8Array.from(Buffer.from(signature, 'base64')))
+    }
+    expect(parts.map(({ length }) => length)).toEqual([1156, 1156])
+    const context = { ...domain.domain, name: 'ODIS Linear Backoff Domain', version: '1' }
+    const tag = domainHash(context)
+    const response = aggregate(2, parts)
+    expect(unblind(publicKey, { blindingFactor, tag, response })).toHaveLength(32)
+  })
+
+  test('knows phone numbers and contracts only where it was told of a source', async () => {
+    const folder = temporaryFolder()
+    await provideKey(folder)
+    const phone = sampleOf('phone number')
+    const ask = (signer: Served) => askSigner(signer, 'quotaStatus', requestFor(phone, STATUS))
+    expect((await ask(await signerIn(folder))).body.error).toContain('DOMAIN_UNKNOWN')
+    expect((await ask(await signerIn(folder, '--phone-quota', '2'))).status).toBe(200)
+  })
+})
+
+const STATUS = { endpoint: 'quotaStatus' } as const

@@ -1,0 +1,163 @@
+/** `plans` and `spending`, as typed. */
+import { describe, expect, test } from 'vitest'
+import { runCommand } from '../../src/cli/run-command.ts'
+import { headgate, type Outcome, serveHeadgate } from '../support/cli.ts'
+import { configFolder } from '../support/config-folder.ts'
+
+const CONFIG = `
+spending:
+  payer: 0.0.2
+  total: 1000
+  window: 365d
+  tiers: { BASIC: 300, EXTENDED: 500, PRIVILEGED: 800 }
+  plansFile: plans.json
+`
+const PLANS = '[{"id":"partner","ethAddresses":["0xA1"],"subscriptionType":"EXTENDED"}]'
+const NEW_PLANS = '[{"id":"partner","ethAddresses":["0xA1","0xB2"],"subscriptionType":"BASIC"}]'
+
+const place = () => {
+  const files = { 'headgate.yml': CONFIG, 'plans.json': PLANS, 'new.json': NEW_PLANS }
+  return { cwd: configFolder(files).path }
+}
+
+/** As typed there, in this process: a dozen commands in a row would take as many starts. */
+const typed = async (words: readonly string[], folder: string): Promise<Outcome> => {
+  const text = { out: '', err: '' }
+  const write = (name: 'out' | 'err') => (line: string) => {
+    text[name] += `${line}\n`
+  }
+  const bytes = (data: Uint8Array) => {
+    text.out += Buffer.from(data).toString()
+  }
+  const terminal = { out: write('out'), err: write('err'), bytes }
+  const flags = ['--config', `${folder}/headgate.yml`, '--store', `sqlite:${folder}/headgate.db`]
+  return { exit: await runCommand([...words, ...flags], { environment: {}, terminal }), ...text }
+}
+
+describe('plans on the command line', () => {
+  test('are created, linked, given more, switched, shown and listed', async () => {
+    const { cwd } = place()
+    const run = (...words: readonly string[]) => typed(['plans', ...words], cwd)
+    expect(await run('create', 'guest', '--tier', 'BASIC', '--own-limit', '50')).toEqual({
+      exit: 0,
+      out: 'plan guest: BASIC, limit 50, active\n',
+      err: '',
+    })
+    expect((await run('link', 'guest', '0xC3')).out).toBe('0xC3 linked to plan guest\n')
+    expect((await run('grant', 'guest', '25', '--expires', '7d', '--reason', 'fair')).out).toBe(
+      'plan guest was given 25, 75 remaining\n',
+    )
+    expect((await run('deactivate', 'guest')).out).toContain('inactive')
+    expect((await run('activate', 'guest')).out).toContain('active')
+    expect((await run('show', 'guest')).out).toMatch(/^remaining +75$/m)
+    expect((await run('unlink', 'guest', '0xc3')).out).toBe('0xc3 unlinked from plan guest\n')
+    const list = await run('list')
+    expect(list.out).toMatch(/^guest +BASIC +50 +active +store$/m)
+    expect(list.out).toMatch(/^partner +EXTENDED +500 +active +file$/m)
+    const history = await run('history', 'guest')
+    expect(history.out).toMatch(/grant +25 issued → granted +Grant +fair/)
+    expect(await run('verify')).toMatchObject({
+      exit: 0,
+      out: expect.stringContaining('they agree'),
+    })
+    const { out } = await run('export', '--format', 'csv')
+    expect(out.split('\n')).toHaveLength(8)
+  })
+
+  test('a file shows what it would change, and mistakes in it are told', async () => {
+    const here = place()
+    const { out } = await headgate(['plans', 'diff', 'new.json'], here)
+    expect(out).toBe('~ plan partner\n+ 0xb2 in partner\n')
+    const gone = await headgate(['plans', 'diff', 'gone.json'], here)
+    expect(gone).toMatchObject({ exit: 1, err: expect.stringContaining('FILE_UNREADABLE') })
+  })
+
+  test('ask a server as they ask the store', async () => {
+    const here = place()
+    const { url } = await serveHeadgate([], here)
+    const run = (...words: readonly string[]) => headgate([...words, '--server', url], here)
+    expect((await run('plans', 'create', 'guest', '--tier', 'BASIC')).exit).toBe(0)
+    expect((await run('plans', 'list', '--json')).out).toContain('"guest"')
+    expect((await run('plans', 'export')).out).toContain('"detail":"plan created, BASIC"')
+    expect((await run('plans', 'show', 'nobody')).err).toContain('PLAN_NOT_FOUND')
+  })
+
+  test('without the section they say how to get one', async () => {
+    const cwd = configFolder({ 'headgate.yml': 'limits: {}' }).path
+    const { exit, err } = await headgate(['plans', 'list'], { cwd })
+    expect([exit, err]).toEqual([1, expect.stringContaining('SPENDING_OFF')])
+  })
+})
+
+describe('spending on the command line', () => {
+  test('a fee is estimated from size and rate, and from no rate not at all', async () => {
+    const cwd = configFolder({}).path
+    const estimate = (...words: readonly string[]) =>
+      headgate(['spending', 'estimate', ...words], { cwd })
+    expect((await estimate('6000', '--rate', '12')).out).toBe(
+      '447191667 tinybars (4.47191667 HBAR)\n',
+    )
+    const blind = await estimate('6000')
+    expect([blind.exit, blind.err]).toEqual([
+      1,
+      expect.stringContaining('EXCHANGE_RATE_UNAVAILABLE'),
+    ])
+  })
+
+  test('a report adds up, in the unit that people use', async () => {
+    const here = place()
+    const server = await serveHeadgate([], here)
+    await fetch(`${server.url}/v1/spending/record`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ from: '0xa1', amount: '450', operation: 'EthereumTransaction' }),
+    })
+    const { out } = await headgate(['spending', 'report'], here)
+    expect(out).toMatch(/^total +0\.0000045 HBAR$/m)
+    expect(out).toMatch(/^family +ETHEREUM +0\.0000045 HBAR$/m)
+  })
+})
+
+describe('a server that spends', () => {
+  const VARIABLES = {
+    HBAR_RATE_LIMIT_TINYBAR: '1000',
+    HBAR_RATE_LIMIT_DURATION: '86400000',
+    HBAR_RATE_LIMIT_BASIC: '300',
+    HBAR_RATE_LIMIT_EXTENDED: '500',
+    HBAR_RATE_LIMIT_PRIVILEGED: '800',
+  }
+
+  test('is configured by the variables of a relay alone', async () => {
+    const cwd = configFolder({ 'spendingPlansConfig.json': PLANS }).path
+    const { url } = await serveHeadgate([], { cwd, env: VARIABLES })
+    const page = await (await fetch(`${url}/v1/plans`)).json()
+    expect(page).toMatchObject({ plans: [{ id: 'partner', limit: '500' }] })
+  })
+
+  test('does not start on a file that is named and missing, or on a total without tiers', async () => {
+    const cwd = configFolder({}).path
+    const gone = { ...VARIABLES, HBAR_SPENDING_PLANS_CONFIG_FILE: 'gone.json' }
+    const missing = await headgate(['serve', '--port', '0'], { cwd, env: gone })
+    expect(missing).toMatchObject({ exit: 1, err: expect.stringContaining('CONFIG_MISSING') })
+    const env = { HBAR_RATE_LIMIT_TINYBAR: '1000' }
+    const bare = await headgate(['serve', '--port', '0'], { cwd, env })
+    expect(bare).toMatchObject({ exit: 1, err: expect.stringContaining('SETTING_MISSING') })
+  })
+
+  test('refuses to keep money in memory, unless it is a test', async () => {
+    const { cwd } = place()
+    const refused = await headgate(['plans', 'list', '--store', 'memory:'], { cwd })
+    expect(refused).toMatchObject({ exit: 1, err: expect.stringContaining('SPENDING_ON_MEMORY') })
+    const config = `${CONFIG}  allowMemory: true\n`
+    const test = configFolder({ 'headgate.yml': config, 'plans.json': PLANS }).path
+    const allowed = await headgate(['plans', 'list', '--store', 'memory:'], { cwd: test })
+    expect(allowed.exit).toBe(0)
+  })
+})
+
+test('lint reads the section and the file of plans as the server would', async () => {
+  const twice = PLANS.replace(']', `,${PLANS.slice(1)}`)
+  const cwd = configFolder({ 'headgate.yml': CONFIG, 'plans.json': twice.slice(0, -1) }).path
+  const { exit, err } = await headgate(['lint', 'headgate.yml'], { cwd })
+  expect([exit, err]).toEqual([1, expect.stringMatching(/plans\.json/)])
+})

@@ -1,0 +1,129 @@
+/** `headgate odis signer` as it runs: exactly the quota over several processes, and through kill -9. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { times } from '../support/counts.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { askSigner, provideKey, startSigner } from '../support/odis-process.ts'
+import { requestFor, type Sample, samples, stage } from '../support/odis-requests.ts'
+import type { Served } from '../support/serve.ts'
+
+/** The deployed domain with a number of attempts; its nonce may run ahead, so all requests are valid. */
+const domainOf = (salt: string, quota: number): Sample => {
+  const sample = samples(salt)['sequential delay']
+  if (sample === undefined) throw new Error('the sample is there')
+  return { ...sample, domain: { ...sample.domain, stages: [stage(0, quota)] } }
+}
+
+const requests = (sample: Sample, count: number) =>
+  Array.from({ length: count }, (_, i) => requestFor(sample, { nonce: 1_000, session: `${i}` }))
+
+const charged = async (signer: Served, sample: Sample): Promise<number> => {
+  const request = requestFor(sample, { endpoint: 'quotaStatus' })
+  return Number((await askSigner(signer, 'quotaStatus', request)).body.status?.['counter'])
+}
+
+describe('four signers on one database', () => {
+  let folder: string
+  let signers: readonly Served[]
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-'))
+    await provideKey(folder)
+    signers = await Promise.all([0, 1, 2, 3].map(() => startSigner(folder, '--workers', '1')))
+  })
+  afterAll(async () => {
+    await Promise.all(signers.map(({ child }) => child.kill('SIGKILL')))
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('64 valid requests at once on a fresh domain with quota 2: 2 answers', async () => {
+    for (let round = 0; round < times(3, 100); round++) {
+      const sample = domainOf(`round ${round}`, 2)
+      const answers = await Promise.all(
+        requests(sample, 64).map((body, i) => {
+          const signer = signers[i % 4]
+          if (signer === undefined) throw new Error('there are four')
+          return askSigner(signer, 'sign', body)
+        }),
+      )
+      const released = answers.filter(({ status }) => status === 200)
+      expect(released.map(({ body }) => body.signature?.length)).toEqual([1536, 1536])
+      const others = answers.filter(({ status }) => status !== 200).map(({ status }) => status)
+      expect(new Set(others)).toEqual(new Set([429]))
+    }
+  }, 600_000)
+})
+
+test('kill -9 at any point of sign: no answer too many, none charged twice, retries always answered', async () => {
+  const QUOTA = 4
+  const folder = temporaryFolder()
+  await provideKey(folder)
+  let interrupted = 0
+  for (let round = 0; round < times(5, 60); round++) {
+    const sample = domainOf(`kill ${round}`, QUOTA)
+    const bodies = requests(sample, QUOTA + 2)
+    const first = await startSigner(folder, '--workers', '1')
+    onTestFinished(() => first.child.kill('SIGKILL'))
+    const answered = new Map<number, string | undefined>()
+    const signing = signInTurn(first, bodies, answered)
+    await pause((round * 37) % 250)
+    await first.child.kill('SIGKILL')
+    await signing
+
+    const second = await startSigner(folder, '--workers', '1')
+    onTestFinished(() => second.child.kill('SIGKILL'))
+    const kept = await charged(second, sample)
+    if (kept < QUOTA) interrupted += 1
+    expect(kept).toBeGreaterThanOrEqual(answered.size)
+    expect(kept).toBeLessThanOrEqual(Math.min(QUOTA, answered.size + 1))
+    for (const [i, signature] of answered) {
+      const again = await askSigner(second, 'sign', bodies[i])
+      expect([again.status, again.body.signature]).toEqual([200, signature])
+    }
+    expect(await charged(second, sample)).toBe(kept)
+    const statuses: number[] = []
+    for (const body of bodies) statuses.push((await askSigner(second, 'sign', body)).status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(QUOTA)
+    expect(await charged(second, sample)).toBe(QUOTA)
+    await second.child.kill('SIGKILL')
+  }
+  expect(interrupted).toBeGreaterThan(0)
+}, 600_000)
+
+/** Notes the answers until the process is gone. */
+async function signInTurn(
+  signer: Served,
+  bodies: readonly unknown[],
+  answered: Map<number, string | undefined>,
+): Promise<void> {
+  for (const [i, body] of bodies.entries()) {
+    const answer = await askSigner(signer, 'sign', body).catch(() => undefined)
+    if (answer === undefined) return
+    if (answer.status === 200) answered.set(i, answer.body.signature)
+  }
+}
+
+test('garbage reaches no arithmetic, and a valid request beside it is answered', async () => {
+  const folder = temporaryFolder()
+  await provideKey(folder)
+  const signer = await startSigner(folder, '--workers', '1')
+  onTestFinished(() => signer.child.kill('SIGKILL'))
+  const sample = domainOf('garbage', 1)
+  const valid = requestFor(sample, { nonce: 0 })
+  const forged = { ...valid, sessionID: { defined: true, value: 'changed' } }
+  const garbage = [{}, forged, { ...valid, blindedMessage: 'AAAA' }, { ...valid, domain: {} }]
+  const statuses = await Promise.all(
+    Array.from({ length: times(200, 2_000) }, async (_, i) => {
+      const { status } = await askSigner(signer, 'sign', garbage[i % garbage.length])
+      return status
+    }),
+  )
+  expect(new Set(statuses)).toEqual(new Set([400, 401]))
+  expect((await askSigner(signer, 'sign', valid)).status).toBe(200)
+  const metrics = await (await fetch(`${signer.url}/metrics`)).text()
+  expect(metrics).toContain('headgate_signer_evaluations_total 1\n')
+}, 120_000)

@@ -1,0 +1,65 @@
+/** `headgate odis signer` as a process, with a key of its own. */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Endpoint } from '../../src/secrets/claim.ts'
+import { generateKey, publicKeyText, storeKey } from '../../src/secrets/index.ts'
+import type { Reply } from './odis-signer.ts'
+import { type Served, startServer } from './serve.ts'
+import { ROOT } from './sources.ts'
+
+/** Puts a secret and a single key into a folder; answers the public key. */
+export const provideKey = async (folder: string, version = 1): Promise<string> => {
+  const secret = new Uint8Array(32).fill(SECRET_BYTE)
+  const text = SECRET_BYTE.toString(16).repeat(32)
+  writeFileSync(join(folder, 'secret'), text, { mode: 0o600 })
+  const key = generateKey()
+  await storeKey(join(folder, 'keys'), secret, key, version)
+  return publicKeyText(key)
+}
+
+const SECRET_BYTE = 0x5a
+
+/** The same by the command, with the flags of `keyFlags`. */
+export const keygen = (folder: string, ...more: readonly string[]): string => {
+  const words = ['odis', 'keygen', ...keyFlags(folder), '--json', ...more]
+  const main = join(ROOT, 'dist/cli/main.js')
+  return JSON.parse(execFileSync(process.execPath, [main, ...words], { encoding: 'utf8' }))
+    .publicKey
+}
+
+/** Over the keys and the database of a folder; outer limits off unless told. */
+export const startSigner = (folder: string, ...more: readonly string[]): Promise<Served> =>
+  startServer([
+    'odis',
+    'signer',
+    ...keyFlags(folder),
+    '--store',
+    `sqlite:${join(folder, 'signer.db')}`,
+    ...(more.includes('--limit-per-address') ? [] : ['--limit-per-address', 'none']),
+    ...more,
+  ])
+
+export const keyFlags = (folder: string): readonly string[] => [
+  '--keys',
+  join(folder, 'keys'),
+  '--key-secret',
+  `file:${join(folder, 'secret')}`,
+]
+
+/** Rejects if the signer ends before it answers. */
+export const askSigner = async (
+  { url }: Pick<Served, 'url'>,
+  endpoint: Endpoint,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Reply> => {
+  const response = await fetch(`${url}/domain/${endpoint}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  const told = Object.fromEntries(response.headers)
+  return { status: response.status, headers: told, body: JSON.parse(text) }
+}
