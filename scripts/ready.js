@@ -26,8 +26,9 @@ const newestIn = (folder) =>
   )
 
 if (changedAt('node_modules/.package-lock.json') < changedAt('package-lock.json')) {
-  say('installing packages (npm ci; some seconds, nothing is compiled)')
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  say('installing packages as locked (some seconds, nothing is compiled)')
+  // Not `npm ci`: it insists on the native tools of every platform, which not every registry offers.
+  execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: 'inherit',
     shell: process.platform === 'win32',

@@ -6,8 +6,8 @@ import {
   type BudgetState,
   decideBudget,
   endHold,
-  HOLD_GRID,
   holdExpiry,
+  holdGrid,
   MAX_FINE_HOLDS,
   openAt,
   totalHeld,
@@ -149,11 +149,12 @@ describe('a hold', () => {
       amount: 1n,
     }))
     const crowded: BudgetState = { spent: 0n, held }
-    const rounded = holdExpiry(crowded, at(seconds(100) + 1))
-    expect(rounded % HOLD_GRID).toBe(0)
+    const rounded = holdExpiry(crowded, at(seconds(100) + 1), T0)
+    expect(rounded % holdGrid(seconds(100))).toBe(0)
+    expect(rounded).toBeLessThanOrEqual(at(seconds(100) * (17 / 16)))
     expect(rounded).toBeGreaterThan(at(seconds(100)))
-    expect(holdExpiry(crowded, at(seconds(3)))).toBe(at(seconds(3)))
-    expect(holdExpiry({ spent: 0n, held: [] }, at(seconds(100) + 1))).toBe(at(seconds(100) + 1))
+    expect(holdExpiry(crowded, at(seconds(3)), T0)).toBe(at(seconds(3)))
+    expect(holdExpiry({ spent: 0n, held: [] }, at(seconds(100) + 1), T0)).toBe(at(seconds(100) + 1))
   })
 })
 

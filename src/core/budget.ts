@@ -32,8 +32,12 @@ export interface BudgetState {
 /** From this many entries on, expiries are rounded up to the grid, so that the state stays small. */
 export const MAX_FINE_HOLDS = 64
 
-/** Coarse enough that a day of holds is some hundred entries, fine enough to wait for. */
-export const HOLD_GRID: Span = span(5 * 60 * 1_000_000)
+/**
+ * A power of two, at most a sixteenth of the time a hold has left: with it a node has some hundred
+ * entries at most, however many holds are open, and none is kept much longer than it was meant to be.
+ */
+export const holdGrid = (left: Span): Span =>
+  span(2 ** Math.max(0, Math.floor(Math.log2(left / 16))))
 
 export const NOTHING_SPENT: BudgetState = { spent: 0n, held: [] }
 
@@ -49,14 +53,14 @@ export const decideBudget = (
     case 'spend':
     case 'try':
       return covers(limit, state, cost)
-        ? settle(limit, charged(limit, state, cost), question)
+        ? settle(limit, charged(limit, state, question), question)
         : { decision: refusal(limit, state, question) }
     case 'check':
       return covers(limit, state, cost)
-        ? { decision: allow(limit, charged(limit, state, cost), question) }
+        ? { decision: allow(limit, charged(limit, state, question), question) }
         : { decision: refusal(limit, state, question) }
     case 'record':
-      return settle(limit, charged(limit, state, cost), question)
+      return settle(limit, charged(limit, state, question), question)
     case 'refund': {
       const spent = state.spent > cost ? state.spent - cost : 0n
       return settle(limit, { ...state, spent }, question)
@@ -73,10 +77,13 @@ export const openAt = (state: BudgetState, now: Instant): BudgetState => {
 }
 
 /** Where a hold that should end at `expiresAt` is entered, given the holds already open. */
-export const holdExpiry = ({ held }: BudgetState, expiresAt: Instant): Instant =>
-  held.length < MAX_FINE_HOLDS || held.some((hold) => hold.expiresAt === expiresAt)
-    ? expiresAt
-    : instant(Math.ceil(expiresAt / HOLD_GRID) * HOLD_GRID)
+export const holdExpiry = ({ held }: BudgetState, expiresAt: Instant, now: Instant): Instant => {
+  if (held.length < MAX_FINE_HOLDS || held.some((hold) => hold.expiresAt === expiresAt)) {
+    return expiresAt
+  }
+  const grid = holdGrid(span(Math.max(1, expiresAt - now)))
+  return instant(Math.ceil(expiresAt / grid) * grid)
+}
 
 /** Ends a hold where it was entered. One that has expired is gone already; that is no mistake. */
 export const endHold = (state: BudgetState, { expiresAt, amount }: Hold): BudgetState => ({
@@ -103,9 +110,13 @@ function covers(limit: BudgetLimit, state: BudgetState, cost: bigint): boolean {
   return left === undefined || (left > 0n && left >= cost)
 }
 
-function charged({ holdUntil }: BudgetLimit, state: BudgetState, cost: bigint): BudgetState {
+function charged(
+  { holdUntil }: BudgetLimit,
+  state: BudgetState,
+  { cost, now }: Question<bigint>,
+): BudgetState {
   if (holdUntil === undefined) return { ...state, spent: state.spent + cost }
-  const expiresAt = holdExpiry(state, holdUntil)
+  const expiresAt = holdExpiry(state, holdUntil, now)
   const same = state.held.find((hold) => hold.expiresAt === expiresAt)
   const others = state.held.filter((hold) => hold !== same)
   const entry = { expiresAt, amount: (same?.amount ?? 0n) + cost }

@@ -1,7 +1,7 @@
 /** Holds: kept aside, captured in part, settled or released once, and gone by themselves. */
 import { describe, expect, test } from 'vitest'
 import { codeOf, openDesk } from '../../test/support/ledger-desk.ts'
-import { HOLD_GRID, MAX_FINE_HOLDS } from '../core/budget.ts'
+import { holdGrid, MAX_FINE_HOLDS } from '../core/budget.ts'
 import { days, hours, millis, seconds } from '../core/time.ts'
 
 const held = async (desk: ReturnType<typeof openDesk>, estimate = 200n, from = '0xa1') => {
@@ -207,7 +207,7 @@ test('many open holds share expiries on a grid, and still end one by one', async
   const late = await desk.spending.settle({ holdId: ids[MAX_FINE_HOLDS] ?? '', amount: 1n })
   expect(late.late).toBe(true)
   expect((await desk.spending.verify()).drifts).toEqual([])
-  desk.clock.advance(HOLD_GRID)
+  desk.clock.advance(holdGrid(seconds(180)))
   expect((await desk.spending.standing({ from: '0xa1' })).total?.held).toBe(0n)
   expect((await desk.spending.verify()).drifts).toEqual([])
 })

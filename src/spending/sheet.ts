@@ -79,7 +79,7 @@ export const roundedExpiries = (
   now: Instant,
 ): Readonly<Record<string, Instant>> | undefined => {
   const rounded = [...sheet].flatMap(([node, stored]) => {
-    const entered = holdExpiry(openAt(stored ?? NOTHING_SPENT, now), expiresAt)
+    const entered = holdExpiry(openAt(stored ?? NOTHING_SPENT, now), expiresAt, now)
     return entered === expiresAt ? [] : [[node, entered] as const]
   })
   return rounded.length === 0 ? undefined : Object.fromEntries(rounded)

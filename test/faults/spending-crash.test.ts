@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { HOLD_GRID } from '../../src/core/budget.ts'
+import { holdGrid } from '../../src/core/budget.ts'
 import { after, days, instant, millis } from '../../src/core/index.ts'
 import { createSpending, NO_PLANS } from '../../src/spending/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
@@ -189,7 +189,7 @@ const expectNoHoldOutlives = async (path: string, known: Acknowledged, atMs: num
   const settings = { ...SETTINGS, holdFor: millis(HOLD_MS), window: WINDOW }
   const spending = createSpending({ store, settings: () => settings, plans: () => NO_PLANS })
   for (const plan of known.plans) expect((await spending.plan(plan)).held, plan).toBe(0n)
-  time.now = after(time.now, HOLD_GRID)
+  time.now = after(time.now, holdGrid(millis(HOLD_MS)))
   expect((await spending.pulse()).held).toBe(0n)
   expect(await spending.verify()).toMatchObject({ drifts: [], missing: [] })
   await store.close()
