@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { HeadgateError, StoreError } from '../core/errors.ts'
 import { parseAmount } from './amount.ts'
+import type { BookingAnswer } from './answer.ts'
 import type { CaptureAsk, RecordAsk, ReleaseAsk, SettleAsk } from './ask.ts'
 import { type DiskQueue, type DiskQueueOptions, openDiskQueue } from './disk-queue.ts'
 import { readMoney, writeMoney } from './money-json.ts'
@@ -28,25 +29,11 @@ export interface CaptureQueueOptions extends Omit<DiskQueueOptions, 'deliver' | 
   readonly spending: Pick<Spending, Expense['verb']>
 }
 
-export const openCaptureQueue = async (options: CaptureQueueOptions): Promise<CaptureQueue> => {
-  const { spending, ...rest } = options
-  const queue = await openDiskQueue({
-    ...rest,
-    deliver: (item) => book(spending, readMoney<Expense>(item)),
-    isFinal: isMistake,
-  })
-  return {
-    ...queue,
-    add: async (expense) => {
-      const operationId = operationIdOf(expense)
-      if ('amount' in expense && expense.amount !== undefined) parseAmount(expense.amount, 'amount')
-      await queue.add(writeMoney({ ...expense, operationId }))
-      return operationId
-    },
-  }
-}
-
-function book(spending: CaptureQueueOptions['spending'], expense: Expense): Promise<unknown> {
+/** Books an expense by its verb. */
+export const bookExpense = (
+  spending: CaptureQueueOptions['spending'],
+  expense: Expense,
+): Promise<BookingAnswer> => {
   switch (expense.verb) {
     case 'record':
       return spending.record(expense)
@@ -58,6 +45,24 @@ function book(spending: CaptureQueueOptions['spending'], expense: Expense): Prom
       return spending.release(expense)
     default:
       return expense satisfies never
+  }
+}
+
+export const openCaptureQueue = async (options: CaptureQueueOptions): Promise<CaptureQueue> => {
+  const { spending, ...rest } = options
+  const queue = await openDiskQueue({
+    ...rest,
+    deliver: (item) => bookExpense(spending, readMoney<Expense>(item)),
+    isFinal: isMistake,
+  })
+  return {
+    ...queue,
+    add: async (expense) => {
+      const operationId = operationIdOf(expense)
+      if ('amount' in expense && expense.amount !== undefined) parseAmount(expense.amount, 'amount')
+      await queue.add(writeMoney({ ...expense, operationId }))
+      return operationId
+    },
   }
 }
 

@@ -33,6 +33,7 @@ export { type BalancePollOptions, startBalancePoll } from './balance-poll.ts'
 export type { SpendingBooks } from './books.ts'
 export type { SpendingWindow } from './calendar.ts'
 export {
+  bookExpense,
   type CaptureQueue,
   type CaptureQueueOptions,
   type Expense,

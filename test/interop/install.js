@@ -1,9 +1,11 @@
-// Installs the published clients by their lock file, if they are not there yet. Says what it does.
+// Installs what a folder of test/interop/ locks, if it is not there yet. Says what it does.
+//   node test/interop/install.js [odis | evm]
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const here = fileURLToPath(new URL('.', import.meta.url))
+const [, , folder = ''] = process.argv
+const here = fileURLToPath(new URL(folder === '' ? '.' : `${folder}/`, import.meta.url))
 const { dependencies } = JSON.parse(readFileSync(`${here}package.json`, 'utf8'))
 const versionOf = (name) => {
   const file = `${here}node_modules/${name}/package.json`
@@ -14,8 +16,10 @@ const missing = Object.entries(dependencies).filter(
 )
 
 if (missing.length > 0) {
-  console.log(`headgate: installing ${missing.map(([name]) => name).join(', ')} into test/interop/`)
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  console.log(
+    `headgate: installing ${missing.map(([name]) => name).join(', ')} into test/interop/${folder}`,
+  )
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
     cwd: here,
     stdio: 'inherit',
     shell: process.platform === 'win32',

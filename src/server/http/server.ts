@@ -22,6 +22,7 @@ import { collectMethods } from './other-methods.ts'
 import { planAdminRoutes } from './plan-admin-routes.ts'
 import { planRoutes } from './plan-routes.ts'
 import { handleError } from './problem-handler.ts'
+import { watchShutdown } from './shutdown.ts'
 import { spendingBooksRoutes } from './spending-books-routes.ts'
 import { spendingRoutes } from './spending-routes.ts'
 import { subjectRoutes } from './subject-routes.ts'
@@ -43,7 +44,7 @@ export const createHttpServer = (
   { now = systemClock, logger }: HttpOptions = {},
 ): FastifyInstance => {
   const app = open(headgate.settings, logger)
-  const closing = addShutdown(app)
+  const closing = watchShutdown(app)
   const context: HttpContext = { headgate, now, closing }
   // Web pages can send text/plain anywhere without asking first.
   app.removeContentTypeParser('text/plain')
@@ -97,19 +98,6 @@ function open({ logLevel, trustProxy }: Settings, logger: FastifyBaseLogger | un
       },
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
-}
-
-/** From the start of a shutdown on, no connection is kept: an answer that kept one would delay the end. */
-function addShutdown(app: App): () => boolean {
-  let closing = false
-  app.addHook('preClose', async () => {
-    closing = true
-  })
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('Connection', 'close')
-    done()
-  })
-  return () => closing
 }
 
 /** Before everything else, for every path. */

@@ -9,6 +9,7 @@ import {
 } from 'fastify'
 import { MAX_BODY_BYTES, refusedResponse, type SignerResponse } from '../../secrets/index.ts'
 import * as bounds from '../http/bounds.ts'
+import { watchShutdown } from '../http/shutdown.ts'
 import { createProbe } from '../http/store-probe.ts'
 import { VERSION } from '../version.ts'
 import type { OpenSigner } from './open-signer.ts'
@@ -20,7 +21,7 @@ import { createClientErrorHandler } from './signer-client-error.ts'
  */
 export const createSignerServer = (opened: OpenSigner, log: FastifyBaseLogger): FastifyInstance => {
   const app = open(opened, log)
-  const closing = addShutdown(app)
+  const closing = watchShutdown(app)
   // Bytes as they are: the signer reads them, and what it refuses has its own words.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -65,19 +66,6 @@ function open({ settings }: OpenSigner, log: FastifyBaseLogger): FastifyInstance
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   })
-}
-
-/** From the start of a shutdown on, no connection is kept: an answer that kept one would delay the end. */
-function addShutdown(app: FastifyInstance): () => boolean {
-  let closing = false
-  app.addHook('preClose', async () => {
-    closing = true
-  })
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('Connection', 'close')
-    done()
-  })
-  return () => closing
 }
 
 const NO_BODY = new Uint8Array()

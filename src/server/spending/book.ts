@@ -1,7 +1,7 @@
 /** Booking over a face: at once, or by the queue where the caller does not wait or the store is away. */
 import { randomUUID } from 'node:crypto'
 import { HeadgateError, StoreError } from '../../core/index.ts'
-import type { BookingAnswer, Expense, Spending } from '../../spending/index.ts'
+import { type BookingAnswer, bookExpense, type Expense } from '../../spending/index.ts'
 import type { SpendingDesk } from './spending-desk.ts'
 
 export type Booked =
@@ -21,7 +21,7 @@ export const book = async (
   const named = queue === undefined ? expense : withOperationId(expense)
   if (later && queue !== undefined) return { kind: 'queued', operationId: await queue.add(named) }
   try {
-    return { kind: 'booked', answer: await bookNow(spending, named) }
+    return { kind: 'booked', answer: await bookExpense(spending, named) }
   } catch (error) {
     if (queue === undefined || !(error instanceof StoreError)) throw error
     return { kind: 'queued', operationId: await queue.add(named) }
@@ -37,21 +37,6 @@ function withOperationId(expense: Expense): Expense {
     case 'settle':
     case 'release':
       return expense
-    default:
-      return expense satisfies never
-  }
-}
-
-function bookNow(spending: Spending, expense: Expense): Promise<BookingAnswer> {
-  switch (expense.verb) {
-    case 'record':
-      return spending.record(expense)
-    case 'capture':
-      return spending.capture(expense)
-    case 'settle':
-      return spending.settle(expense)
-    case 'release':
-      return spending.release(expense)
     default:
       return expense satisfies never
   }

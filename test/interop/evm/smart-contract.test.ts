@@ -14,8 +14,8 @@ import type { Chain } from './chain.js'
 let chain: Chain
 
 beforeAll(async () => {
-  const install = fileURLToPath(new URL('install.js', import.meta.url))
-  execFileSync(process.execPath, [install], { stdio: 'inherit' })
+  const install = fileURLToPath(new URL('../install.js', import.meta.url))
+  execFileSync(process.execPath, [install, 'evm'], { stdio: 'inherit' })
   const { startChain } = await import('./chain.js')
   chain = await startChain({ chainId: 44_787 })
   await chain.deploy(EQUALS, EQUALS_CODE)

@@ -15,8 +15,8 @@ import type * as Clients from './clients.js'
 let clients: typeof Clients
 
 beforeAll(async () => {
-  const install = fileURLToPath(new URL('install.js', import.meta.url))
-  execFileSync(process.execPath, [install], { stdio: 'inherit' })
+  const install = fileURLToPath(new URL('../install.js', import.meta.url))
+  execFileSync(process.execPath, [install, 'odis'], { stdio: 'inherit' })
   clients = await import('./clients.js')
 }, 600_000)
 
