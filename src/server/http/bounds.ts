@@ -62,3 +62,15 @@ export const MAX_PLANS_BYTES = 64 * 1024 * 1024
 
 /** A store that takes longer than this to read nothing is not ready. */
 export const PROBE_TIMEOUT_MS = 2_000
+
+/** For every server of ours alike: what Fastify is told about slow clients and kept connections. */
+export const CONNECTION_BOUNDS = {
+  connectionTimeout: CONNECTION_TIMEOUT_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  maxRequestsPerSocket: MAX_REQUESTS_PER_SOCKET,
+  http: {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  },
+}

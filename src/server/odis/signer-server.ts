@@ -50,14 +50,7 @@ function open({ settings }: OpenSigner, log: FastifyBaseLogger): FastifyInstance
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: false,
-    connectionTimeout: bounds.CONNECTION_TIMEOUT_MS,
-    keepAliveTimeout: bounds.KEEP_ALIVE_MS,
-    requestTimeout: bounds.REQUEST_TIMEOUT_MS,
-    maxRequestsPerSocket: bounds.MAX_REQUESTS_PER_SOCKET,
-    http: {
-      headersTimeout: bounds.HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: bounds.TIMEOUT_CHECK_MS,
-    },
+    ...bounds.CONNECTION_BOUNDS,
     clientErrorHandler: createClientErrorHandler({ conduct, version: VERSION }),
     frameworkErrors: (_error, _request, reply) => {
       const rule = 'the URL: must be percent-encoded UTF-8'
