@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
 import { jsonField } from '../../test/support/json-field.ts'
 import { mistakeOf } from '../../test/support/mistake-of.ts'
-import { registry, requestFor, samples } from '../../test/support/odis-requests.ts'
+import { requestFor } from '../../test/support/odis-requests.ts'
+import { samples } from '../../test/support/odis-samples.ts'
+import { KINDS } from '../../test/support/odis-signer.ts'
+import { domainRegistry } from './domain-registry.ts'
 import { domainHash, signingHash } from './hashes.ts'
+
+const registry = domainRegistry(KINDS)
 
 test('a client hashes as the signer does, for every domain', () => {
   for (const sample of Object.values(samples('hashes'))) {

@@ -7,15 +7,12 @@ import { aggregate, blind, dealShares, unblind } from '../../src/secrets/poprf/i
 import { headgate, until } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { askSigner, keyFlags, keygen, provideKey, startSigner } from '../support/odis-process.ts'
-import { requestFor, type Sample, samples } from '../support/odis-requests.ts'
+import { requestFor } from '../support/odis-requests.ts'
+import { samples } from '../support/odis-samples.ts'
 import type { Served } from '../support/serve.ts'
 
-const sampleOf = (name: string, salt = 'cli'): Sample => {
-  const found = samples(salt)[name]
-  if (found === undefined) throw new Error(`no sample ${name}`)
-  return found
-}
-const sample = sampleOf('sequential delay')
+const sample = samples('cli')['sequential delay']
+const linear = (salt: string) => samples(salt)['linear backoff']
 
 const signerIn = async (folder: string, ...more: readonly string[]): Promise<Served> => {
   const signer = await startSigner(folder, '--workers', '1', ...more)
@@ -149,15 +146,15 @@ describe('a signer', () => {
     await provideKey(folder)
     await provideKey(folder, 2)
     const signer = await signerIn(folder)
-    const linear = sampleOf('linear backoff')
+    const domain = linear('cli')
     const versionFor = async (session: string, headers = {}) =>
-      (await askSigner(signer, 'sign', requestFor(linear, { session }), headers)).headers[
+      (await askSigner(signer, 'sign', requestFor(domain, { session }), headers)).headers[
         'odis-key-version'
       ]
     expect(await versionFor('a')).toBe('2')
     expect(await versionFor('b', { 'odis-key-version': '1' })).toBe('1')
     const unknown = { 'odis-key-version': '3' }
-    const answer = await askSigner(signer, 'sign', requestFor(linear, { session: 'c' }), unknown)
+    const answer = await askSigner(signer, 'sign', requestFor(domain, { session: 'c' }), unknown)
     expect(answer.status).toBe(400)
     expect(answer.body.error).toContain('KEY_VERSION_INVALID')
   })
@@ -180,7 +177,7 @@ describe('a signer', () => {
     const folder = temporaryFolder()
     await provideKey(folder)
     const signer = await signerIn(folder, '--queue', '1')
-    const domains = Array.from({ length: 8 }, (_, i) => sampleOf('linear backoff', `busy ${i}`))
+    const domains = Array.from({ length: 8 }, (_, i) => linear(`busy ${i}`))
     const answers = await Promise.all(
       domains.map((domain) => askSigner(signer, 'sign', requestFor(domain))),
     )
@@ -201,8 +198,7 @@ describe('a signer', () => {
     const folder = temporaryFolder()
     await provideKey(folder)
     const signer = await signerIn(folder)
-    const sign = (salt: string) =>
-      askSigner(signer, 'sign', requestFor(sampleOf('linear backoff', salt)))
+    const sign = (salt: string) => askSigner(signer, 'sign', requestFor(linear(salt)))
     await sign('warm')
     const pending = ['a', 'b', 'c', 'd'].map(sign)
     await until(async () => {
@@ -219,7 +215,7 @@ describe('a signer', () => {
     const { shares, polynomial } = dealShares(3, 2)
     const publicKey = polynomial.slice(8, 104)
     const { blindedMessage, blindingFactor } = blind(new TextEncoder().encode('123456'))
-    const domain = sampleOf('linear backoff')
+    const domain = linear('cli')
     const message = Buffer.from(blindedMessage).toString('base64')
     const body = { ...requestFor(domain), blindedMessage: message }
     const parts: Uint8Array[] = []
@@ -244,7 +240,7 @@ describe('a signer', () => {
   test('knows phone numbers and contracts only where it was told of a source', async () => {
     const folder = temporaryFolder()
     await provideKey(folder)
-    const phone = sampleOf('phone number')
+    const phone = samples('cli')['phone number']
     const ask = (signer: Served) => askSigner(signer, 'quotaStatus', requestFor(phone, STATUS))
     expect((await ask(await signerIn(folder))).body.error).toContain('DOMAIN_UNKNOWN')
     expect((await ask(await signerIn(folder, '--phone-quota', '2'))).status).toBe(200)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { STATUS } from '../../src/secrets/refusal.ts'
 import { SECRETS_ERROR_CODES } from '../../src/secrets/secrets-mistake.ts'
-import { samples } from '../support/odis-requests.ts'
+import { samples } from '../support/odis-samples.ts'
 import { ROOT } from '../support/sources.ts'
 
 const page = readFileSync(`${ROOT}docs/reference/domains.md`, 'utf8')
@@ -19,8 +19,12 @@ test('every mistake has a heading', () => {
   expect(headings).toEqual([...SECRETS_ERROR_CODES])
 })
 
-test('every domain has a row', () => {
-  for (const { domain } of Object.values(samples('docs'))) {
-    expect(page).toContain(`| \`${domain['name']}\` | ${domain['version']} |`)
-  }
+test('every domain has a row, with the endpoints that it has', () => {
+  const rows = [...page.matchAll(/^\| `(ODIS [^`]+)` \| (\d+) \| ([^|]+) \|/gm)]
+  const told = rows.map(([, name, version, endpoints]) => `${name} ${version}: ${endpoints}`)
+  const known = Object.values(samples('docs')).map(({ domain, endpoints }) => {
+    const which = endpoints.length === 3 ? 'all' : endpoints.join(', ')
+    return `${domain['name']} ${domain['version']}: ${which}`
+  })
+  expect(new Set(told)).toEqual(new Set(known))
 })

@@ -1,9 +1,11 @@
-/** Requests bent in every place: no crash, no fault of ours, and no quota spent without an answer. */
+/** Requests bent in every place, over HTTP: no crash, no fault of ours, and no quota spent without an answer. */
 import { expect, test } from 'vitest'
 import type { Store } from '../../src/core/index.ts'
+import { VERSION } from '../../src/server/version.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import { times } from '../support/counts.ts'
-import { requestFor, samples } from '../support/odis-requests.ts'
+import { requestFor } from '../support/odis-requests.ts'
+import { samples } from '../support/odis-samples.ts'
 import { signerBench } from '../support/odis-signer.ts'
 import { type Random, seeded } from '../support/random.ts'
 
@@ -60,7 +62,7 @@ const bend = (value: unknown, random: Random): unknown => {
 }
 
 /** The text itself, cut or with characters changed. */
-const garble = (text: string, random: Random): Uint8Array => {
+const garble = (text: string, random: Random): Uint8Array<ArrayBuffer> => {
   const bytes = new TextEncoder().encode(text)
   if (random.below(2) === 0) return bytes.slice(0, random.below(bytes.length))
   for (let i = 0; i < 1 + random.below(3); i++)
@@ -84,6 +86,8 @@ const watched = (store: Store, changed: () => void): Store => ({
   },
 })
 
+const KEY_VERSIONS = ['', '0', '1', '2', '01', 'undefined', '1, 1', '\u00ff', '9'.repeat(500)]
+
 test('fuzzed requests get an answer below 500, and only a 200 changes anything', async () => {
   const random = seeded(40)
   let changes = 0
@@ -101,12 +105,13 @@ test('fuzzed requests get an answer below 500, and only a 200 changes anything',
     const { endpoint, body } = random.pick(originals)
     const bent = random.below(10) === 0 ? body : bend(body, random)
     const text = JSON.stringify(bent) ?? ''
-    const bytes = random.below(4) === 0 ? garble(text, random) : new TextEncoder().encode(text)
+    const sent = random.below(4) === 0 ? garble(text, random) : text
+    const version = random.below(10) === 0 ? { 'odis-key-version': random.pick(KEY_VERSIONS) } : {}
     const changesBefore = changes
-    const reply = await bench.raw(`/domain/${endpoint}`, bytes)
+    const reply = await bench.send(endpoint, sent, version)
     seen.set(reply.status, (seen.get(reply.status) ?? 0) + 1)
     expect(reply.status, text).toBeLessThan(500)
-    expect(reply.body).toMatchObject({ success: reply.status === 200, version: '0.0.0-test' })
+    expect(reply.body).toMatchObject({ success: reply.status === 200, version: VERSION })
     if (reply.status !== 200) expect(changes, text).toBe(changesBefore)
     bench.events.length = 0
   }
@@ -117,9 +122,7 @@ test('fuzzed requests get an answer below 500, and only a 200 changes anything',
 test('under garbage nothing is evaluated: all that can be checked is checked before', async () => {
   const random = seeded(41)
   const bench = signerBench()
-  const sample = samples('garbage')['sequential delay']
-  if (sample === undefined) throw new Error('the sample is there')
-  const body = requestFor(sample, { nonce: 0 })
+  const body = requestFor(samples('garbage')['sequential delay'], { nonce: 0 })
   for (let i = 0; i < times(300, 5_000); i++) {
     const bent = { ...body, sessionID: { defined: true, value: `${i}` }, x: bend(body, random) }
     await bench.ask('sign', random.below(2) === 0 ? bent : { ...bent, x: undefined })

@@ -8,15 +8,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { times } from '../support/counts.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { askSigner, provideKey, startSigner } from '../support/odis-process.ts'
-import { requestFor, type Sample, samples, stage } from '../support/odis-requests.ts'
+import { requestFor } from '../support/odis-requests.ts'
+import { type Sample, withQuota } from '../support/odis-samples.ts'
 import type { Served } from '../support/serve.ts'
-
-/** The deployed domain with a number of attempts; its nonce may run ahead, so all requests are valid. */
-const domainOf = (salt: string, quota: number): Sample => {
-  const sample = samples(salt)['sequential delay']
-  if (sample === undefined) throw new Error('the sample is there')
-  return { ...sample, domain: { ...sample.domain, stages: [stage(0, quota)] } }
-}
 
 const requests = (sample: Sample, count: number) =>
   Array.from({ length: count }, (_, i) => requestFor(sample, { nonce: 1_000, session: `${i}` }))
@@ -42,7 +36,7 @@ describe('four signers on one database', () => {
 
   test('64 valid requests at once on a fresh domain with quota 2: 2 answers', async () => {
     for (let round = 0; round < times(3, 100); round++) {
-      const sample = domainOf(`round ${round}`, 2)
+      const sample = withQuota(`round ${round}`, 2)
       const answers = await Promise.all(
         requests(sample, 64).map((body, i) => {
           const signer = signers[i % 4]
@@ -64,7 +58,7 @@ test('kill -9 at any point of sign: no answer too many, none charged twice, retr
   await provideKey(folder)
   let interrupted = 0
   for (let round = 0; round < times(5, 60); round++) {
-    const sample = domainOf(`kill ${round}`, QUOTA)
+    const sample = withQuota(`kill ${round}`, QUOTA)
     const bodies = requests(sample, QUOTA + 2)
     const first = await startSigner(folder, '--workers', '1')
     onTestFinished(() => first.child.kill('SIGKILL'))
@@ -112,7 +106,7 @@ test('garbage reaches no arithmetic, and a valid request beside it is answered',
   await provideKey(folder)
   const signer = await startSigner(folder, '--workers', '1')
   onTestFinished(() => signer.child.kill('SIGKILL'))
-  const sample = domainOf('garbage', 1)
+  const sample = withQuota('garbage', 1)
   const valid = requestFor(sample, { nonce: 0 })
   const forged = { ...valid, sessionID: { defined: true, value: 'changed' } }
   const garbage = [{}, forged, { ...valid, blindedMessage: 'AAAA' }, { ...valid, domain: {} }]

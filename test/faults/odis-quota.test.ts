@@ -7,17 +7,11 @@ import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { startChild } from '../support/child.ts'
 import { times } from '../support/counts.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { requestFor, type Sample, samples, stage } from '../support/odis-requests.ts'
+import { requestFor } from '../support/odis-requests.ts'
+import { type Sample, withQuota } from '../support/odis-samples.ts'
 import { signerBench } from '../support/odis-signer.ts'
 
 const SIGNER = 'test/faults/children/odis-signer.js'
-
-/** The deployed domain with a number of attempts; its nonce may run ahead, so all requests are valid. */
-const domainOf = (salt: string, quota: number): Sample => {
-  const sample = samples(salt)['sequential delay']
-  if (sample === undefined) throw new Error('the sample is there')
-  return { ...sample, quota, domain: { ...sample.domain, stages: [stage(0, quota)] } }
-}
 
 const requests = (sample: Sample, count: number, name: string) =>
   Array.from({ length: count }, (_, i) =>
@@ -34,7 +28,7 @@ test('64 valid requests at once from four processes on a fresh domain with quota
   const folder = temporaryFolder()
   for (let round = 0; round < times(3, 100); round++) {
     const path = join(folder, `round-${round}.db`)
-    const sample = domainOf(`round ${round}`, 2)
+    const sample = withQuota(`round ${round}`, 2)
     const children = [0, 1, 2, 3].map((n) => {
       const bodies = inFile(folder, `${round}-${n}`, requests(sample, 16, `${n}`))
       return startChild(SIGNER, [path, bodies, 'together'])
@@ -52,7 +46,7 @@ test('kill -9 at any point of sign: no answer too many, none charged twice, retr
   const path = join(folder, 'signer.db')
   let interrupted = 0
   for (let round = 0; round < times(5, 200); round++) {
-    const sample = domainOf(`round ${round}`, QUOTA)
+    const sample = withQuota(`round ${round}`, QUOTA)
     const bodies = requests(sample, QUOTA + 2, 'attempt')
     const child = startChild(SIGNER, [path, inFile(folder, `${round}`, bodies), 'in turn'])
     const answered = new Set<number>()

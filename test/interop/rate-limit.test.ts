@@ -1,10 +1,9 @@
 /** The published clients of the w3 Rate Limit Protocol, unmodified, over HTTP. */
-import { execFileSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateIdentity, parseIdentity } from '../../src/subjects/index.ts'
 import type * as Clients from './clients.js'
 import { HOSTS, type Host, openHost } from './hosts.ts'
+import { install } from './install.ts'
 
 const PACKAGES = ['@web3-storage/capabilities', '@storacha/capabilities']
 const NAMES = [undefined, 'did:web:headgate.example']
@@ -12,8 +11,7 @@ const NAMES = [undefined, 'did:web:headgate.example']
 let clients: typeof Clients
 
 beforeAll(async () => {
-  const install = fileURLToPath(new URL('install.js', import.meta.url))
-  execFileSync(process.execPath, [install], { stdio: 'inherit' })
+  install('')
   clients = await import('./clients.js')
 }, 300_000)
 

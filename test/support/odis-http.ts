@@ -1,31 +1,29 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { Signer } from '../../src/secrets/index.ts'
+/** What a client of the domain API sees. */
 
-/** A signer behind real HTTP, on a port of its own. */
-export const listenSigner = async (signer: Signer): Promise<{ url: string; close(): void }> => {
-  const server = createServer(async (request, response) => {
-    const { method = '', url: path = '' } = request
-    const headers = Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-    )
-    const answer = await signer.handle({ method, path, headers, body: await bodyOf(request) })
-    response.writeHead(answer.status, answer.headers).end(answer.body)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  server.unref()
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('a server has a port')
-  const close = () => {
-    server.closeAllConnections()
-    server.close()
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: {
+    readonly success: boolean
+    readonly version: string
+    readonly error?: string
+    readonly signature?: string
+    readonly status?: Readonly<Record<string, number | boolean>>
   }
-  return { url: `http://127.0.0.1:${address.port}`, close }
 }
 
-const bodyOf = async (request: IncomingMessage): Promise<Uint8Array> => {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part)
-  return Buffer.concat(parts)
+/** Posts over a connection that is kept. Rejects if whoever listens there ends before it answers. */
+export const replyTo = async (
+  url: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Reply> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  })
+  const text = await response.text()
+  const told = Object.fromEntries(response.headers)
+  return { status: response.status, headers: told, body: JSON.parse(text) }
 }

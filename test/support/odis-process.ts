@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Endpoint } from '../../src/secrets/claim.ts'
 import { generateKey, publicKeyText, storeKey } from '../../src/secrets/index.ts'
-import type { Reply } from './odis-signer.ts'
+import { type Reply, replyTo } from './odis-http.ts'
 import { type Served, startServer } from './serve.ts'
 import { ROOT } from './sources.ts'
 
@@ -48,18 +48,9 @@ export const keyFlags = (folder: string): readonly string[] => [
 ]
 
 /** Rejects if the signer ends before it answers. */
-export const askSigner = async (
+export const askSigner = (
   { url }: Pick<Served, 'url'>,
   endpoint: Endpoint,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Reply> => {
-  const response = await fetch(`${url}/domain/${endpoint}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
-  const text = await response.text()
-  const told = Object.fromEntries(response.headers)
-  return { status: response.status, headers: told, body: JSON.parse(text) }
-}
+): Promise<Reply> => replyTo(`${url}/domain/${endpoint}`, JSON.stringify(body), headers)

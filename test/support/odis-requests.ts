@@ -1,20 +1,9 @@
 /** Requests to a signer for every kind of domain, signed by keys that everybody knows. */
-import { createHash } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import type { Endpoint } from '../../src/secrets/claim.ts'
-import { addressOf } from '../../src/secrets/eip712/address.ts'
-import { type DomainRegistry, domainRegistry, fixedPhoneQuota } from '../../src/secrets/index.ts'
-import type { EvaluationKey } from '../../src/secrets/poprf/pool/evaluator.ts'
-import { jsonField } from './json-field.ts'
+import { signingHash } from '../../src/secrets/index.ts'
+import { defined, type Fields, none, ownerKey, type Sample } from './odis-samples.ts'
 import { vectors } from './vectors.ts'
-
-/** Test keys: hashes of plain words. */
-const secretOf = (who: string) => new Uint8Array(createHash('sha256').update(who).digest())
-export const ownerKey = secretOf('owner')
-export const strangerKey = secretOf('stranger')
-export const addressOfKey = (key: Uint8Array) => addressOf(secp256k1.getPublicKey(key, false))
-export const owner = addressOfKey(ownerKey)
-export const ownerPoint = Buffer.from(secp256k1.getPublicKey(ownerKey, true)).toString('hex')
 
 /** A blinded message that a client really made. */
 export const blindedMessage = Buffer.from(
@@ -23,177 +12,36 @@ export const blindedMessage = Buffer.from(
   'hex',
 ).toString('base64')
 
-export const defined = <T>(value: T) => ({ defined: true, value })
-export const none = <T>(zero: T) => ({ defined: false, value: zero })
-export const stage = (delay: number, batch = 1) => ({
-  delay,
-  resetTimer: none(false),
-  batchSize: defined(batch),
-  repetitions: none(0),
-})
-const backupStage = (delay: string, batch = 1) => ({
-  delay,
-  cumulative: false,
-  batch: defined(batch),
-  repetitions: none(0),
-})
-
-export interface Sample {
-  readonly domain: Readonly<Record<string, unknown>>
-  /** What signs, and under which name; absent where nobody needs to. */
-  readonly signature?: 'text' | 'optional' | 'authorization'
-  readonly nonce: boolean
-  /** How many attempts there are at first; Infinity where nobody counts. */
-  readonly quota: number
-  /** How long until one more, in seconds; absent where there is none. */
-  readonly wait?: number
-  readonly options: Readonly<Record<string, unknown>>
-  readonly disable: boolean
-  readonly quotaStatus: boolean
-}
-
-/** By a short name; `salt` makes instances that share nothing. Each allows two attempts where it counts. */
-export const samples = (salt: string): Readonly<Record<string, Sample>> => ({
-  'sequential delay': {
-    domain: {
-      name: 'ODIS Sequential Delay Domain',
-      version: '1',
-      stages: [stage(0, 2), stage(60, 1)],
-      address: defined(owner),
-      salt: defined(salt),
-    },
-    options: {},
-    signature: 'optional',
-    nonce: true,
-    quota: 2,
-    wait: 60,
-    disable: true,
-    quotaStatus: true,
-  },
-  'sequential delay without address': {
-    domain: {
-      name: 'ODIS Sequential Delay Domain',
-      version: '1',
-      stages: [stage(0, 2)],
-      address: none(`0x${'0'.repeat(40)}`),
-      salt: defined(salt),
-    },
-    options: { nonce: none(0), signature: none('') },
-    nonce: false,
-    quota: 2,
-    disable: false,
-    quotaStatus: true,
-  },
-  'cloud backup': {
-    domain: {
-      name: 'ODIS Cloud Backup Domain',
-      version: '1',
-      rateLimit: { stages: [backupStage('0', 2), backupStage(`${100 + salt.length} seconds`)] },
-      publicKey: ownerPoint,
-    },
-    options: {},
-    signature: 'text',
-    nonce: false,
-    quota: 2,
-    wait: 100 + salt.length,
-    disable: true,
-    quotaStatus: true,
-  },
-  'cloud backup 2': {
-    domain: {
-      name: 'ODIS Cloud Backup Domain',
-      version: '2',
-      rateLimit: {
-        stages: [
-          { ...backupStage('0', 2), endless: false },
-          { ...backupStage(`d[i-1] + ${100 + salt.length} seconds`), endless: true },
-        ],
-      },
-      publicKey: ownerPoint,
-    },
-    options: {},
-    signature: 'text',
-    nonce: true,
-    quota: 2,
-    wait: 100 + salt.length,
-    disable: true,
-    quotaStatus: true,
-  },
-  'linear backoff': {
-    domain: {
-      name: 'ODIS Linear Backoff Domain',
-      version: '1',
-      refresh: defined(30_000),
-      cap: 2,
-      salt: defined(salt),
-    },
-    options: {},
-    nonce: false,
-    quota: 2,
-    wait: 30,
-    disable: false,
-    quotaStatus: true,
-  },
-  'not before': {
-    domain: { name: 'ODIS Not Before Domain', version: '1', notBefore: 1_000_000 + salt.length },
-    options: {},
-    nonce: false,
-    quota: Number.POSITIVE_INFINITY,
-    disable: false,
-    quotaStatus: true,
-  },
-  peppered: {
-    domain: { name: 'ODIS Peppered Domain', version: '1', address: owner, cap: defined(2) },
-    options: {},
-    signature: 'text',
-    nonce: false,
-    quota: 2,
-    disable: true,
-    quotaStatus: true,
-  },
-  'phone number': {
-    domain: { name: 'ODIS Phone Number Domain', version: '1' },
-    options: { account: owner, hashedPhoneNumber: none('') },
-    signature: 'authorization',
-    nonce: false,
-    quota: 2,
-    disable: false,
-    quotaStatus: true,
-  },
-})
-
-/** Phone numbers: two attempts, and one more for whoever owns `0xabc`. */
-export const registry: DomainRegistry = domainRegistry({
-  phoneQuota: fixedPhoneQuota({ base: 2, verified: 1, owns: (_, id) => id === '0xabc' }),
-})
-
 export interface Asking {
   readonly endpoint?: Endpoint
   readonly nonce?: number
   readonly session?: string
+  /** Who asks: whose domain it is, unless told. */
   readonly key?: Uint8Array
-  /** Laid over the request before it is signed. */
-  readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** The body of a request, signed where the domain wants it. */
-export const requestFor = (sample: Sample, asking: Asking = {}): Record<string, unknown> => {
-  const { endpoint = 'sign', nonce, session = '', key = ownerKey, fields = {} } = asking
-  const turn = sample.nonce ? { nonce: nonce === undefined ? none(0) : defined(nonce) } : {}
-  const unsigned = {
-    ...(sample.domain['name'] === 'ODIS Sequential Delay Domain' ? { type: TYPES[endpoint] } : {}),
-    domain: sample.domain,
-    options: { ...sample.options, ...turn, ...signatureOf(sample, '') },
+/** The body of a request, with a proof where the domain wants one. */
+export const requestFor = (sample: Sample, asking: Asking = {}): Fields => {
+  const { endpoint = 'sign', key = keyOf(sample) } = asking
+  const body = withoutProof(sample, asking)
+  const proof = proofOf(sample, endpoint, body, key)
+  return { ...body, options: withProof(sample, Object(body['options']), proof) }
+}
+
+/** The same by nobody in particular. */
+export const withoutProof = (sample: Sample, asking: Asking = {}): Fields => {
+  const { domain } = sample
+  const { endpoint = 'sign', nonce, session = '' } = asking
+  const turn = { nonce: nonce === undefined ? none(0) : defined(nonce) }
+  const options = { ...sample.options, ...(sample.nonce === 'none' ? {} : turn) }
+  return {
+    ...(domain['name'] === 'ODIS Sequential Delay Domain' ? { type: TYPES[endpoint] } : {}),
+    domain,
+    options: withProof(sample, options, ''),
     ...(endpoint === 'sign' ? { blindedMessage } : {}),
     sessionID: session === '' ? none('') : defined(session),
-    ...fields,
   }
-  if (sample.signature === undefined) return unsigned
-  const signature = signed(sample, endpoint, unsigned, key)
-  return { ...unsigned, options: { ...unsigned.options, ...signatureOf(sample, signature) } }
 }
-
-export const EVALUATION_KEY: EvaluationKey = { kind: 'single', secret: new Uint8Array(32) }
 
 const TYPES: Readonly<Record<Endpoint, string>> = {
   sign: 'DomainRestrictedSignatureRequest',
@@ -201,29 +49,36 @@ const TYPES: Readonly<Record<Endpoint, string>> = {
   disable: 'DisableDomainRequest',
 }
 
-function signatureOf({ signature }: Sample, text: string): Record<string, unknown> {
-  switch (signature) {
+const keyOf = ({ key = ownerKey }: Sample): Uint8Array => key
+
+function withProof({ proof }: Sample, options: Fields, text: string): Fields {
+  switch (proof) {
     case 'text':
-      return { signature: text }
+      return { ...options, signature: text }
     case 'authorization':
-      return { authorization: text }
+    case 'contract':
+      return { ...options, authorization: text }
     case 'optional':
-      return { signature: { defined: text !== '', value: text } }
+      return { ...options, signature: { defined: text !== '', value: text } }
     case undefined:
-      return {}
+      return options
     default:
-      return signature satisfies never
+      return proof satisfies never
   }
 }
 
-function signed(sample: Sample, endpoint: Endpoint, body: object, key: Uint8Array): string {
+function proofOf(sample: Sample, endpoint: Endpoint, body: Fields, key: Uint8Array): string {
+  if (sample.proof === undefined) return ''
+  if (sample.proof === 'contract') return key === keyOf(sample) ? dataOf(sample) : '0xbad0'
   const { name, version } = sample.domain
-  const found = registry.find(String(name), String(version))
-  if (found === undefined) throw new Error(`no kind ${name} ${version}`)
-  const { signingHash } = found.kind.read(endpoint, jsonField(body))
-  const [recovery = 0, ...rest] = secp256k1.sign(signingHash, key, {
+  const domain = { ...sample.domain, name: `${name}`, version: `${version}` }
+  const hash = signingHash(endpoint, { ...body, domain })
+  const [recovery = 0, ...rest] = secp256k1.sign(hash, key, {
     prehash: false,
     format: 'recovered',
   })
   return `0x${Buffer.from([...rest, recovery + 27]).toString('hex')}`
 }
+
+/** What the contract wants to see. */
+const dataOf = ({ domain }: Sample): string => String(Object(domain['domainData']).value)

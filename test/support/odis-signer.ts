@@ -1,92 +1,128 @@
-/** A signer over a memory store and a clock that stands still, with an evaluator that counts. */
+/**
+ * A signer behind the server's own HTTP face, over a memory store and a clock that stands still,
+ * with an evaluator that counts. It ends with the test that opened it.
+ */
 import { createHash } from 'node:crypto'
+import { onTestFinished } from 'vitest'
 import { type Store, seconds } from '../../src/core/index.ts'
 import type { Conduct, Endpoint } from '../../src/secrets/claim.ts'
 import {
   createSigner,
+  domainRegistry,
+  type EvaluationKey,
+  fixedPhoneQuota,
+  type RegistryOptions,
   type SignerEvent,
   type SignerOptions,
-  type SignerResponse,
 } from '../../src/secrets/index.ts'
+import { createLogger } from '../../src/server/logger.ts'
+import { createOuterLimit, type OuterRates } from '../../src/server/odis/outer-limit.ts'
+import { createSignerMetrics } from '../../src/server/odis/signer-metrics.ts'
+import { createSignerServer } from '../../src/server/odis/signer-server.ts'
+import { VERSION } from '../../src/server/version.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
-import { listenSigner } from './odis-http.ts'
-import { EVALUATION_KEY, registry } from './odis-requests.ts'
-
-export interface Reply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: {
-    readonly success: boolean
-    readonly version: string
-    readonly error?: string
-    readonly signature?: string
-    readonly status?: Readonly<Record<string, number | boolean>>
-  }
-}
+import { type Reply, replyTo } from './odis-http.ts'
 
 export interface Bench {
+  readonly app: ReturnType<typeof createSignerServer>
   readonly evaluations: () => number
   readonly events: SignerEvent[]
   readonly store: Store
   wait(length: number): void
-  /** Over HTTP. */
+  /** Listens from the first time on. */
+  readonly url: () => Promise<string>
   ask(endpoint: Endpoint, body: unknown, headers?: Record<string, string>): Promise<Reply>
-  /** Without it. */
-  raw(path: string, body: Uint8Array, method?: string): Promise<Reply>
+  /** Bytes as they are. */
+  send(
+    endpoint: Endpoint,
+    body: string | Uint8Array<ArrayBuffer>,
+    headers?: Record<string, string>,
+  ): Promise<Reply>
 }
 
-export interface BenchOptions extends Partial<SignerOptions> {
+export interface BenchOptions extends Omit<Partial<SignerOptions>, 'registry' | 'outerLimit'> {
   readonly conduct?: Conduct
+  /** Laid over `KINDS`. */
+  readonly kinds?: RegistryOptions
+  /** None unless told; they go by the same clock. */
+  readonly limits?: OuterRates
+  readonly trustProxy?: readonly string[]
+}
+
+/**
+ * Every kind of domain. Phone numbers: two attempts, and one more for whoever owns `0xabc`.
+ * Contracts: whoever sends the domain's data, without a chain to ask.
+ */
+export const KINDS: RegistryOptions = {
+  phoneQuota: fixedPhoneQuota({ base: 2, verified: 1, owns: (_, id) => id === '0xabc' }),
+  contracts: {
+    ask: async ({ domainData, authorization }) =>
+      Buffer.compare(domainData, authorization) === 0 ? undefined : 'other bytes',
+  },
 }
 
 /** Answers with a hash of its inputs: which tag and message it was asked about can be told, and no more. */
-export const hashEvaluator = (told: () => void = () => {}) => ({
-  evaluate: async (key: { secret: Uint8Array }, tag: Uint8Array, message: Uint8Array) => {
+const hashEvaluator = (told: () => void) => ({
+  evaluate: async (key: EvaluationKey, tag: Uint8Array, message: Uint8Array) => {
     told()
     const hash = createHash('sha256').update(key.secret).update(tag).update(message)
     return new Uint8Array(hash.digest())
   },
 })
 
+const KEY: EvaluationKey = { kind: 'single', secret: new Uint8Array(32) }
+const KEYS = {
+  current: 1,
+  notices: [],
+  find: (version: number) => (version === 1 ? KEY : undefined),
+}
+
+const listening = (app: Bench['app']): Bench['url'] => {
+  let url: Promise<string> | undefined
+  return () => {
+    url ??= app.listen({ host: '127.0.0.1', port: 0 })
+    return url
+  }
+}
+
 export const signerBench = (options: BenchOptions = {}): Bench => {
+  const { conduct = 'cip40', kinds, limits = {}, trustProxy = [], ...rest } = options
   const clock = fakeClock()
   const store = options.store ?? memoryStore({ clock })
   const events: SignerEvent[] = []
   let count = 0
+  const metrics = createSignerMetrics({ load: () => ({ running: 0, waiting: 0 }), keys: KEYS })
   const signer = createSigner({
     store,
     evaluator: hashEvaluator(() => {
       count += 1
     }),
-    keys: { current: 1, find: (version) => (version === 1 ? EVALUATION_KEY : undefined) },
-    registry,
-    version: '0.0.0-test',
-    observe: (event) => events.push(event),
-    ...options,
+    keys: KEYS,
+    registry: domainRegistry({ ...KINDS, ...kinds }),
+    conduct,
+    version: VERSION,
+    outerLimit: createOuterLimit(limits, memoryStore({ clock })),
+    observe: (event) => {
+      metrics.answer(event)
+      events.push(event)
+    },
+    ...rest,
   })
-  let served: Promise<{ url: string }> | undefined
+  const settings = { conduct, trustProxy }
+  const app = createSignerServer({ settings, signer, store, metrics }, createLogger('silent'))
+  onTestFinished(() => app.close())
+  const url = listening(app)
+  const send: Bench['send'] = async (endpoint, body, headers = {}) =>
+    replyTo(`${await url()}/domain/${endpoint}`, body, headers)
   return {
+    app,
     evaluations: () => count,
     events,
     store,
     wait: (length) => clock.advance(seconds(length)),
-    ask: async (endpoint, body, headers = {}) => {
-      served ??= listenSigner(signer)
-      const response = await fetch(`${(await served).url}/domain/${endpoint}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-      })
-      const told = Object.fromEntries(response.headers)
-      return reply({ status: response.status, headers: told, body: await response.text() })
-    },
-    raw: async (path, body, method = 'POST') =>
-      reply(await signer.handle({ method, path, headers: {}, body })),
+    url,
+    send,
+    ask: (endpoint, body, headers) => send(endpoint, JSON.stringify(body), headers),
   }
 }
-
-const reply = (response: SignerResponse): Reply => ({
-  ...response,
-  body: JSON.parse(response.body),
-})

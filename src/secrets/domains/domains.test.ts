@@ -2,14 +2,17 @@
 import { describe, expect, test } from 'vitest'
 import { jsonField } from '../../../test/support/json-field.ts'
 import { mistakeOf } from '../../../test/support/mistake-of.ts'
+import { withoutProof } from '../../../test/support/odis-requests.ts'
 import {
-  blindedMessage,
   defined,
+  type Fields,
   none,
-  ownerPoint,
-  type Sample,
+  ownerKey,
+  pointOfKey,
+  type SampleName,
   samples,
-} from '../../../test/support/odis-requests.ts'
+  varied,
+} from '../../../test/support/odis-samples.ts'
 import { days, type Instant, instant, type Value } from '../../core/index.ts'
 import type { DomainKind } from '../domain-kind.ts'
 import type { Rule } from '../rule.ts'
@@ -64,27 +67,13 @@ describe('the types, as the documents map them', () => {
   }
 })
 
+const POINT = pointOfKey(ownerKey)
 const T0 = instant(1_700_000_000_000_000)
 const later = (point: Instant, wait: number): Instant => instant(point + wait)
-const sampleOf = (name: string): Sample => {
-  const sample = samples('x')[name]
-  if (sample === undefined) throw new Error(`no sample ${name}`)
-  return sample
-}
 
 /** The rule of a domain with some fields of its own. */
-const ruleOf = (kind: DomainKind, name: string, fields: object): Promise<Rule> => {
-  const { domain, options, nonce, signature } = sampleOf(name)
-  const body = {
-    domain: { ...domain, ...fields },
-    options: {
-      ...options,
-      ...(nonce ? { nonce: none(0) } : {}),
-      ...(signature === 'text' ? { signature: '' } : {}),
-    },
-    blindedMessage,
-    sessionID: none(''),
-  }
+const ruleOf = (kind: DomainKind, name: SampleName, domain: Fields): Promise<Rule> => {
+  const body = withoutProof(varied(samples('x')[name], { domain }))
   return kind.read('sign', jsonField(body)).claim.rule()
 }
 
@@ -133,13 +122,13 @@ describe('ODIS Cloud Backup Domain, version 1', () => {
     expect(rule.attempt(last.state, later(T0, days(9_999)))).toMatchObject({ retryIn: 'never' })
   })
 
-  const refused: Readonly<Record<string, object>> = {
+  const refused: Readonly<Record<string, Fields>> = {
     'a first delay other than 0': { rateLimit: { stages: [stage('1 day', false)] } },
     'a delay that is none': { rateLimit: { stages: [stage('soon', false)] } },
     'an expression, which version 2 has': { rateLimit: { stages: [stage('0 * i', false)] } },
     'a stage of no attempts': { rateLimit: { stages: [stage('0', false, 0)] } },
     'a key that is no point': { publicKey: `02${'ff'.repeat(32)}` },
-    'a key that is not compressed': { publicKey: `04${ownerPoint.slice(2)}${ownerPoint.slice(2)}` },
+    'a key that is not compressed': { publicKey: `04${POINT.slice(2)}${POINT.slice(2)}` },
   }
   for (const [what, fields] of Object.entries(refused)) {
     test(`refuses ${what}`, () => {
@@ -188,7 +177,7 @@ describe('ODIS Cloud Backup Domain, version 2', () => {
 })
 
 describe('ODIS Linear Backoff Domain', () => {
-  const read = (fields: object) => ruleOf(linearBackoff, 'linear backoff', fields)
+  const read = (fields: Fields) => ruleOf(linearBackoff, 'linear backoff', fields)
 
   test('saves up to the cap, and refreshes one attempt each interval', async () => {
     const rule = await read({ cap: 3, refresh: defined(1_000) })

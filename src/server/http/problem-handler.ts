@@ -74,6 +74,8 @@ function frameworkMistake(
       return { ...NOT_JSON, finding: 'nothing' }
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
       return NOT_JSON
+    // A client that left within its body: nobody hears this, and a flood must not fill the log.
+    case 'ECONNRESET':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return {
         code: 'REQUEST_MALFORMED',

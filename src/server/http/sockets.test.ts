@@ -1,6 +1,6 @@
 /** What only a real connection shows: malformed bytes, slow clients, shutdown, kept connections. */
 import { connect } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { testServer } from '../../../test/support/headgate.ts'
 import type { Store } from '../../core/index.ts'
 
@@ -76,6 +76,17 @@ test('a client that never finishes its request hears 408 and holds nothing any m
   const client = await dial(port)
   client.send('GET /livez HTTP/1.1\r\nHost: local')
   expect(await client.closed).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"REQUEST_TIMEOUT"/)
+})
+
+test('a body that does not come to its end hears 408, and is no mistake of ours to log', async () => {
+  const { app, port } = await listening()
+  Object.assign(app.server, { headersTimeout: 1, requestTimeout: 1 })
+  const logged = vi.spyOn(app.log, 'error')
+  const client = await dial(port)
+  client.send(spend('a').slice(0, -5))
+  expect(await client.closed).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"REQUEST_TIMEOUT"/)
+  await app.close()
+  expect(logged).not.toHaveBeenCalled()
 })
 
 test('a request without Host is refused', async () => {

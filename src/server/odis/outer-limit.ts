@@ -2,6 +2,7 @@
  * Limits by address and in all, in front of a signer and in their own step (CIP-40). They live in
  * this process: a flood must not reach the disk, and a restart that forgets them gives nobody an attempt.
  */
+import type { Store } from '../../core/index.ts'
 import { createLimiter, type Limiter, parseCatalog } from '../../requests/index.ts'
 import type { OuterVerdict, SignerRequest } from '../../secrets/index.ts'
 import { memoryStore } from '../../stores/memory/index.ts'
@@ -13,10 +14,10 @@ export type OuterLimit = (request: SignerRequest) => Promise<OuterVerdict>
 const PER_ADDRESS = 'SignerRequestsPerIPAddress'
 const IN_ALL = 'SignerRequests'
 
-export const createOuterLimit = (
-  rates: Pick<SignerSettings, 'perAddress' | 'inAll'>,
-): OuterLimit => {
-  const limiter = openLimiter(rates)
+export type OuterRates = Pick<SignerSettings, 'perAddress' | 'inAll'>
+
+export const createOuterLimit = (rates: OuterRates, store: Store = memoryStore()): OuterLimit => {
+  const limiter = openLimiter(rates, store)
   return async ({ client }) => {
     const charges = [
       ...(client === undefined ? [] : [{ limit: PER_ADDRESS, id: clientAddress(client) }]),
@@ -29,13 +30,13 @@ export const createOuterLimit = (
 }
 
 /** A limit without a rate allows everything. */
-function openLimiter({ perAddress, inAll }: Pick<SignerSettings, 'perAddress' | 'inAll'>): Limiter {
+function openLimiter({ perAddress, inAll }: OuterRates, store: Store): Limiter {
   const limits = [
     `${PER_ADDRESS}: { id: ipAddress${rateText(perAddress)} }`,
     `${IN_ALL}: { id: opaque${rateText(inAll)} }`,
   ].join('\n')
   const catalog = parseCatalog({ limits })
-  return createLimiter({ store: memoryStore(), catalog: () => catalog })
+  return createLimiter({ store, catalog: () => catalog })
 }
 
 const rateText = (rate: OuterRate | undefined): string =>

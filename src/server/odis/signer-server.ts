@@ -14,12 +14,21 @@ import { createProbe } from '../http/store-probe.ts'
 import { VERSION } from '../version.ts'
 import type { OpenSigner } from './open-signer.ts'
 import { createClientErrorHandler } from './signer-client-error.ts'
+import type { SignerSettings } from './signer-settings.ts'
+
+/** What the face needs of a signer that is open. */
+export interface ServedSigner extends Pick<OpenSigner, 'signer' | 'store' | 'metrics'> {
+  readonly settings: Pick<SignerSettings, 'conduct' | 'trustProxy'>
+}
 
 /**
  * The caller listens and closes: `close()` finishes what was accepted, from its first moment
  * `/readyz` says no, and only afterwards may the signer be closed.
  */
-export const createSignerServer = (opened: OpenSigner, log: FastifyBaseLogger): FastifyInstance => {
+export const createSignerServer = (
+  opened: ServedSigner,
+  log: FastifyBaseLogger,
+): FastifyInstance => {
   const app = open(opened, log)
   const closing = watchShutdown(app)
   // Bytes as they are: the signer reads them, and what it refuses has its own words.
@@ -41,7 +50,7 @@ export const createSignerServer = (opened: OpenSigner, log: FastifyBaseLogger): 
 
 const DOMAIN_PATHS = ['/domain/sign', '/domain/quotaStatus', '/domain/disable'] as const
 
-function open({ settings }: OpenSigner, log: FastifyBaseLogger): FastifyInstance {
+function open({ settings }: ServedSigner, log: FastifyBaseLogger): FastifyInstance {
   const { trustProxy, conduct } = settings
   return fastify({
     loggerInstance: log,
@@ -64,7 +73,7 @@ function open({ settings }: OpenSigner, log: FastifyBaseLogger): FastifyInstance
 const NO_BODY = new Uint8Array()
 
 async function answer(
-  { signer }: OpenSigner,
+  { signer }: ServedSigner,
   request: FastifyRequest,
   reply: FastifyReply,
   body: unknown = request.body,
@@ -98,7 +107,7 @@ const send = (reply: FastifyReply, { status, headers, body }: SignerResponse): F
 const OVERSIZED = new Uint8Array(MAX_BODY_BYTES + 1)
 
 function answerError(
-  opened: OpenSigner,
+  opened: ServedSigner,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -107,6 +116,8 @@ function answerError(
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return answer(opened, request, reply, OVERSIZED)
+    // A client that left within its body: nobody hears this, and a flood must not fill the log.
+    case 'ECONNRESET':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE': {
       const rule = 'the body: must be JSON, and as long as its Content-Length'
@@ -118,7 +129,7 @@ function answerError(
   }
 }
 
-function addHealth(app: FastifyInstance, opened: OpenSigner, closing: () => boolean): void {
+function addHealth(app: FastifyInstance, opened: ServedSigner, closing: () => boolean): void {
   const probe = createProbe(opened.store)
   app.get('/livez', async () => ({ alive: true }))
   app.get('/readyz', async (_request, reply) => {

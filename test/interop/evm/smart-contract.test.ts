@@ -1,33 +1,52 @@
 /** The smart contract domain against a real Ethereum virtual machine. */
-import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { millis } from '../../../src/core/index.ts'
-import { accessController, domainRegistry, jsonRpc } from '../../../src/secrets/index.ts'
+import {
+  accessController,
+  type Conduct,
+  jsonRpc,
+  type RegistryOptions,
+} from '../../../src/secrets/index.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { askSigner, provideKey, startSigner } from '../../support/odis-process.ts'
-import { blindedMessage, defined, none } from '../../support/odis-requests.ts'
+import { requestFor } from '../../support/odis-requests.ts'
+import { orderOfAnswers } from '../../support/odis-rows.ts'
+import {
+  CHAINS,
+  CONTRACTS,
+  defined,
+  none,
+  samples,
+  type Variation,
+  varied,
+} from '../../support/odis-samples.ts'
 import { signerBench } from '../../support/odis-signer.ts'
+import { install } from '../install.ts'
 import type { Chain } from './chain.js'
 
 let chain: Chain
+let otherChain: Chain
 
 beforeAll(async () => {
-  const install = fileURLToPath(new URL('../install.js', import.meta.url))
-  execFileSync(process.execPath, [install, 'evm'], { stdio: 'inherit' })
+  install('evm')
   const { startChain } = await import('./chain.js')
-  chain = await startChain({ chainId: 44_787 })
-  await chain.deploy(EQUALS, EQUALS_CODE)
-  await chain.deploy(TWO, RETURNS_TWO)
+  chain = await startChain({ chainId: CHAINS[0] })
+  otherChain = await startChain({ chainId: CHAINS[1] })
+  for (const contract of CONTRACTS) await chain.deploy(contract, EQUALS_CODE)
+  await otherChain.deploy(CONTRACTS[0], EQUALS_CODE)
+  await chain.deploy(EVERYBODY, '0x600160005260206000f3')
+  await chain.deploy(TWO, '0x600260005260206000f3')
   await chain.deploy(REVERTS, '0x60006000fd')
 }, 300_000)
-afterAll(() => chain.close())
+afterAll(() => {
+  chain.close()
+  otherChain.close()
+})
 
-const EQUALS = `0x${'e1'.repeat(20)}`
+const EVERYBODY = `0x${'11'.repeat(20)}`
 const TWO = `0x${'22'.repeat(20)}`
 const REVERTS = `0x${'33'.repeat(20)}`
-const RETURNS_TWO = '0x600260005260206000f3'
 
 /** The first four bytes of keccak("shouldAllowOdisRequest(bytes,bytes)"). */
 const SELECTOR = '57453338'
@@ -48,34 +67,41 @@ const EQUALS_CODE = [
   '1460005260206000f3',
 ].join('')
 
-const request = (more: { domain?: object; options?: object } = {}) => ({
-  domain: {
-    name: 'ODIS Smart Contract Domain',
-    version: '1',
-    contractAddress: EQUALS,
-    chainId: 44_787,
-    domainData: defined('0xc0ffee'),
-    ...more.domain,
-  },
-  options: { notBeforeBlock: none(0), authorization: '0xc0ffee', ...more.options },
-  blindedMessage,
-  sessionID: none(''),
-})
+const nodeAt = (url: string) => accessController(jsonRpc({ url, timeout: millis(2_000) }))
 
-const benchAt = (url: string) => {
-  const contracts = accessController(jsonRpc({ url, timeout: millis(2_000) }))
-  return signerBench({ registry: domainRegistry({ contracts }) })
+/** A signer that knows two chains. */
+const twoChains = (): RegistryOptions => {
+  const [node, otherNode] = [nodeAt(chain.url), nodeAt(otherChain.url)]
+  const ask: typeof node.ask = (question) =>
+    (question.chainId === CHAINS[1] ? otherNode : node).ask(question)
+  return { contracts: { ask } }
 }
+
+const benchAt = (url: string) => signerBench({ kinds: { contracts: nodeAt(url) } })
+
+const sample = samples('evm')['smart contract']
+
+/** Options are laid over those that the contract would allow. */
+const request = ({ domain = {}, options = {} }: Variation = {}) => {
+  const body = requestFor(varied(sample, { domain }))
+  return { ...body, options: { ...Object(body['options']), ...options } }
+}
+
+describe.each<Conduct>(['cip40', 'celo'])('the order of answers as %s', (conduct) =>
+  orderOfAnswers(sample, conduct, twoChains),
+)
 
 describe('the contract decides', () => {
   test('true is 200, and is asked for each request anew', async () => {
+    const calls = () => chain.asked.filter((method) => method === 'eth_call').length
+    const before = calls()
     const bench = benchAt(chain.url)
     for (let i = 0; i < 3; i++) expect((await bench.ask('sign', request())).status).toBe(200)
     expect(bench.evaluations()).toBe(3)
-    expect(chain.asked.filter((method) => method === 'eth_call')).toHaveLength(3)
+    expect(calls() - before).toBe(3)
   })
 
-  const refused: Readonly<Record<string, { domain?: object; options?: object }>> = {
+  const refused: Readonly<Record<string, Variation>> = {
     'false: another authorisation': { options: { authorization: '0xc0fe' } },
     'false: none, for a domain with data': { options: { authorization: '' } },
     'a call that reverts': { domain: { contractAddress: REVERTS } },
@@ -93,13 +119,22 @@ describe('the contract decides', () => {
   }
 
   test('data of more than one word, and of none, reaches the contract as it was sent', async () => {
-    const long = `0x${'ab'.repeat(77)}`
-    for (const data of [long, '0x']) {
-      const more = { domain: { domainData: defined(data) }, options: { authorization: data } }
-      expect((await benchAt(chain.url).ask('sign', request(more))).status).toBe(200)
+    for (const domainData of [defined(`0x${'ab'.repeat(77)}`), defined('0x'), none('')]) {
+      const asked = request({ domain: { domainData } })
+      expect((await benchAt(chain.url).ask('sign', asked)).status).toBe(200)
     }
-    const bare = { domain: { domainData: none('') }, options: { authorization: '' } }
-    expect((await benchAt(chain.url).ask('sign', request(bare))).status).toBe(200)
+  })
+
+  test('an authorisation never changes the output', async () => {
+    const bench = benchAt(chain.url)
+    const domain = { contractAddress: EVERYBODY }
+    const outputs = new Set<string | undefined>()
+    for (const authorization of ['', '0x01', '0x0102']) {
+      const reply = await bench.ask('sign', request({ domain, options: { authorization } }))
+      expect(reply.status).toBe(200)
+      outputs.add(reply.body.signature)
+    }
+    expect(outputs.size).toBe(1)
   })
 
   test('once the block has come, the check is made', async () => {
@@ -109,7 +144,7 @@ describe('the contract decides', () => {
     expect((await benchAt(chain.url).ask('sign', asked)).status).toBe(200)
   })
 
-  test('400 for what is no address and no bytes, 404 for the endpoints it does not have', async () => {
+  test('400 for what is no address and no bytes', async () => {
     const bench = benchAt(chain.url)
     for (const more of [
       { domain: { contractAddress: 'nowhere' } },
@@ -117,9 +152,6 @@ describe('the contract decides', () => {
       { options: { authorization: 'please' } },
     ]) {
       expect((await bench.ask('sign', request(more))).status).toBe(400)
-    }
-    for (const endpoint of ['quotaStatus', 'disable'] as const) {
-      expect((await bench.ask(endpoint, request())).status).toBe(404)
     }
   })
 })
