@@ -30,10 +30,10 @@ export interface BudgetState {
 }
 
 /** From this many entries on, expiries are rounded up to the grid, so that the state stays small. */
-export const MAX_FINE_HOLDS = 64
+export const MAX_FINE_HOLDS = 32
 
 /**
- * A power of two, at most a sixteenth of the time a hold has left: with it a node has some hundred
+ * A power of two, at most a sixteenth of the time a hold has left: with it a node has some fifty
  * entries at most, however many holds are open, and none is kept much longer than it was meant to be.
  */
 export const holdGrid = (left: Span): Span =>
@@ -72,8 +72,9 @@ export const decideBudget = (
 
 /** The state without the holds that have ended by then. */
 export const openAt = (state: BudgetState, now: Instant): BudgetState => {
-  const held = state.held.filter((hold) => hold.expiresAt > now)
-  return held.length === state.held.length ? state : { ...state, held }
+  const first = state.held[0]
+  if (first === undefined || first.expiresAt > now) return state
+  return { ...state, held: state.held.filter((hold) => hold.expiresAt > now) }
 }
 
 /** Where a hold that should end at `expiresAt` is entered, given the holds already open. */
@@ -85,15 +86,25 @@ export const holdExpiry = ({ held }: BudgetState, expiresAt: Instant, now: Insta
   return instant(Math.ceil(expiresAt / grid) * grid)
 }
 
+/** Enters a hold among those that are open. */
+export const withHold = (state: BudgetState, hold: Hold): BudgetState => {
+  const at = state.held.findIndex(({ expiresAt }) => expiresAt >= hold.expiresAt)
+  const next = state.held[at]
+  if (next === undefined) return { ...state, held: [...state.held, hold] }
+  const same = next.expiresAt === hold.expiresAt
+  const entry = same ? { ...next, amount: next.amount + hold.amount } : hold
+  return { ...state, held: state.held.toSpliced(at, same ? 1 : 0, entry) }
+}
+
 /** Ends a hold where it was entered. One that has expired is gone already; that is no mistake. */
-export const endHold = (state: BudgetState, { expiresAt, amount }: Hold): BudgetState => ({
-  ...state,
-  held: state.held
-    .map((hold) =>
-      hold.expiresAt === expiresAt ? { ...hold, amount: hold.amount - amount } : hold,
-    )
-    .filter((hold) => hold.amount > 0n),
-})
+export const endHold = (state: BudgetState, { expiresAt, amount }: Hold): BudgetState => {
+  const at = state.held.findIndex((hold) => hold.expiresAt === expiresAt)
+  const hold = state.held[at]
+  if (hold === undefined) return state
+  const left = hold.amount - amount
+  const rest = left > 0n ? [{ expiresAt, amount: left }] : []
+  return { ...state, held: state.held.toSpliced(at, 1, ...rest) }
+}
 
 export const totalHeld = ({ held }: BudgetState, now: Instant): bigint =>
   held.reduce((sum, hold) => (hold.expiresAt > now ? sum + hold.amount : sum), 0n)
@@ -116,11 +127,7 @@ function charged(
   { cost, now }: Question<bigint>,
 ): BudgetState {
   if (holdUntil === undefined) return { ...state, spent: state.spent + cost }
-  const expiresAt = holdExpiry(state, holdUntil, now)
-  const same = state.held.find((hold) => hold.expiresAt === expiresAt)
-  const others = state.held.filter((hold) => hold !== same)
-  const entry = { expiresAt, amount: (same?.amount ?? 0n) + cost }
-  return { ...state, held: [...others, entry].sort((a, b) => a.expiresAt - b.expiresAt) }
+  return withHold(state, { expiresAt: holdExpiry(state, holdUntil, now), amount: cost })
 }
 
 function settle(limit: BudgetLimit, next: BudgetState, question: Question<bigint>) {

@@ -2,6 +2,7 @@
 import type { BudgetState } from './budget.ts'
 import { assert } from './errors.ts'
 import type { GcraState } from './gcra.ts'
+import { recent } from './recent.ts'
 import type { StagedState } from './staged.ts'
 import type { Value } from './store.ts'
 import { instant, span } from './time.ts'
@@ -23,19 +24,34 @@ export const decodeStaged = (value: Value): StagedState => {
 }
 
 /** Money stays decimal text from here to the store: it never passes through a double. */
-export const encodeBudget = ({ spent, held }: BudgetState): Value =>
-  [spent, ...held.map((hold) => `${hold.expiresAt}:${hold.amount}`)].join(' ')
+export const encodeBudget = (state: BudgetState): Value => {
+  const { spent, held } = state
+  // Joined at once: grown piece by piece, the text took four times as long.
+  const value = [spent, ...held.map((hold) => `${hold.expiresAt}:${hold.amount}`)].join(' ')
+  budgets.set(value, state)
+  return value
+}
 
 export const decodeBudget = (value: Value): BudgetState => {
+  const known = budgets.get(value)
+  if (known !== undefined) return known
   const [spent, ...holds] = value.split(' ')
-  return {
+  const state = {
     spent: amount(spent),
     held: holds.map((hold) => {
       const [expiresAt, held] = hold.split(':')
       return { expiresAt: instant(number(expiresAt)), amount: amount(held) }
     }),
   }
+  budgets.set(value, state)
+  return state
 }
+
+/**
+ * What one step writes the next one reads, and a payer's total, with a hundred holds on it, is on
+ * every path: taking it apart anew took a third of the time of an admission.
+ */
+const budgets = recent<BudgetState>(512)
 
 /** Cut by hand: on the path of every decision, and `split` took twice the time. */
 function threeNumbers(value: Value): [number, number, number] {

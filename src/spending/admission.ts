@@ -91,7 +91,7 @@ function bindingOf(path: Path, verdict: BatchVerdict, plan: Plan | undefined): B
     return { node: planNode(plan.id), reason: 'PLAN_INACTIVE', retryIn: 'never', common: false }
   }
   const refusing: PathNode | undefined = path.nodes[first]
-  if (refusing?.reason === undefined) return undefined
+  if (refusing === undefined) return undefined
   const waits = verdict.violated.map(
     (i) => path.nodes[i]?.retryIn ?? verdict.decisions[i]?.retryIn ?? 'never',
   )

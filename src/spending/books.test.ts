@@ -127,6 +127,19 @@ describe('verification', () => {
     ])
   })
 
+  test('names a balance that no entry speaks of', async () => {
+    const desk = await busy()
+    const { startsAt } = await desk.spending.window()
+    const key = KEYS.node(startsAt, 'plan/nobody')
+    await desk.store.transact(() => ({
+      writes: [{ key, value: '4' }],
+      appends: [],
+      result: undefined,
+    }))
+    const drift = { node: 'plan/nobody', ledger: { spent: 0n }, balance: { spent: 4n } }
+    expect((await desk.spending.verify()).drifts).toMatchObject([drift])
+  })
+
   test('names entries that are gone', async () => {
     const desk = await busy()
     const third = (await desk.store.read(KEYS.ledger, 0, 3)).at(-1)

@@ -88,23 +88,23 @@ describe('reads and writes of an admission', () => {
       {
         "capture": {
           "appends": 1,
-          "reads": 15,
-          "writes": 12,
+          "reads": 14,
+          "writes": 11,
         },
         "check": {
           "appends": 0,
-          "reads": 12,
+          "reads": 9,
           "writes": 0,
         },
         "checkGeneral": {
           "appends": 0,
-          "reads": 16,
+          "reads": 13,
           "writes": 0,
         },
         "hold": {
           "appends": 1,
-          "reads": 17,
-          "writes": 12,
+          "reads": 14,
+          "writes": 9,
         },
         "record": {
           "appends": 1,
@@ -113,8 +113,8 @@ describe('reads and writes of an admission', () => {
         },
         "settle": {
           "appends": 1,
-          "reads": 14,
-          "writes": 11,
+          "reads": 13,
+          "writes": 10,
         },
       }
     `)

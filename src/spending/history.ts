@@ -57,11 +57,15 @@ export const usageOf = async (
 ): Promise<PlanUsage> => {
   const windows: WindowUsage[] = []
   const oldest = instant(Math.max(0, now - days(USAGE_DAYS)))
+  // Starts have sixteen digits until the year 2286, so keys sort by time.
   let after = keys.node(oldest, planNode(plan))
   for (;;) {
     const page = await store.range(keys.usage(plan), after, PAGE)
     for (const { key, value } of page) {
-      windows.push({ window: windowOf(keys, key), spent: decodeBudget(value).spent })
+      const kept = keys.parseNode(key)
+      if (kept !== undefined) {
+        windows.push({ window: kept.window, spent: decodeBudget(value).spent })
+      }
       after = key
     }
     if (page.length < PAGE) break
@@ -70,12 +74,6 @@ export const usageOf = async (
 }
 
 const PAGE = 1_000
-
-/** The key's part before the node. Starts have sixteen digits until the year 2286, so keys sort by time. */
-function windowOf(keys: Keys, key: string): Instant {
-  const start = keys.node(instant(0), '').length - '0/'.length
-  return instant(Number(key.slice(start, key.indexOf('/', start))))
-}
 
 function sums(windows: readonly WindowUsage[], name: (at: Instant) => string) {
   const found: Record<string, bigint> = {}

@@ -49,7 +49,7 @@ function newHold(context: Context, { resolution, sheet }: Admission, terms: Term
   const { estimate, expiresAt, nonce } = terms
   const { party } = resolution
   return {
-    id: holdId(window.startsAt, party.plan, nonce),
+    id: holdId({ now: context.view.now, window: window.startsAt }, party.plan, nonce),
     window,
     party,
     place: { expiresAt, until: roundedExpiries(sheet, expiresAt, context.view.now) },

@@ -26,13 +26,20 @@ export interface HoldRecord {
   readonly final?: bigint | 'captured' | undefined
 }
 
-/** Carries window and plan, so that logs can be read without the store; `nonce` makes it unguessable. */
-export const holdId = (window: Instant, plan: string | undefined, nonce: string): string => {
+/**
+ * Carries window and plan, so that logs can be read without the store; `nonce` makes it unguessable.
+ * The time comes before them: holds of one moment are neighbours on the disk.
+ */
+export const holdId = (
+  { now, window }: { readonly now: Instant; readonly window: Instant },
+  plan: string | undefined,
+  nonce: string,
+): string => {
   const tag = createHash('sha256')
     .update(plan ?? '')
     .digest('hex')
     .slice(0, 8)
-  return `${window.toString(36)}.${tag}.${nonce}`
+  return `${window.toString(36)}.${now.toString(36)}.${tag}.${nonce}`
 }
 
 export const readHold = ({ view, keys }: Context, id: string): HoldRecord => {

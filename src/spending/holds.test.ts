@@ -191,17 +191,18 @@ test('many open holds share expiries on a grid, and still end one by one', async
     total: 'unlimited',
     tiers: { BASIC: 'unlimited', EXTENDED: 0n, PRIVILEGED: 0n },
   })
+  const many = MAX_FINE_HOLDS + 20
   const ids: string[] = []
-  for (let i = 0; i < MAX_FINE_HOLDS + 20; i++) {
+  for (let i = 0; i < many; i++) {
     ids.push(await held(desk, 1n))
     desk.clock.advance(millis(1))
   }
-  expect((await desk.spending.standing({ from: '0xa1' })).total?.held).toBe(84n)
+  expect((await desk.spending.standing({ from: '0xa1' })).total?.held).toBe(BigInt(many))
   expect((await desk.spending.verify()).drifts).toEqual([])
   for (const holdId of ids.slice(-10)) await desk.spending.settle({ holdId, amount: 1n })
   expect((await desk.spending.standing({ from: '0xa1' })).total).toMatchObject({
     spent: 10n,
-    held: 74n,
+    held: BigInt(many - 10),
   })
   desk.clock.advance(seconds(181))
   const late = await desk.spending.settle({ holdId: ids[MAX_FINE_HOLDS] ?? '', amount: 1n })

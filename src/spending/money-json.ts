@@ -24,9 +24,26 @@ export const writeMoney = (record: object): string =>
   JSON.stringify(record, (_, held) => (typeof held === 'bigint' ? held.toString() : held))
 
 /** The caller names the type: only spending writes these records. */
-export const readMoney = <T>(text: string): T =>
-  JSON.parse(text, (field, held) =>
-    MONEY.has(field) && typeof held === 'string' && DIGITS.test(held) ? BigInt(held) : held,
-  )
+export const readMoney = <T>(text: string): T => {
+  const record = JSON.parse(text)
+  reviveMoney(record)
+  return record
+}
+
+/** In place, in what was just parsed: a reviver of `JSON.parse` takes more than twice the time. */
+function reviveMoney(record: Record<string, unknown>): void {
+  for (const field in record) {
+    const held = record[field]
+    if (isRecord(held)) reviveMoney(held)
+    else if (typeof held === 'string' && MONEY.has(field) && DIGITS.test(held)) {
+      record[field] = BigInt(held)
+    }
+  }
+}
+
+/** A list is one too: its fields are its places. */
+function isRecord(held: unknown): held is Record<string, unknown> {
+  return typeof held === 'object' && held !== null
+}
 
 const DIGITS = /^-?\d+$/

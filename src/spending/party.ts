@@ -1,5 +1,6 @@
 /** Whose money moves: the accounts that one charge is booked on, each a balance of its own. */
 import type { SpendingMode } from './ask.ts'
+import { implicitPlanId } from './implicit-plan.ts'
 import { OUTFLOW } from './keys.ts'
 import type { Tier } from './plan.ts'
 
@@ -30,14 +31,27 @@ export const planOperationNode = (plan: string, operation: string): string =>
   `plan-operation/${operation}/${plan}`
 export const ipNode = (ip: string): string => `ip/${ip}`
 
-/** Every account of a charge. The number does not depend on how many plans there are. */
-export const nodesOf = ({ plan, tier, member, ip, operation, mode }: Party): readonly string[] => [
+/** The accounts that may have a limit: a hold stands on each of them. */
+export const limitedNodesOf = ({ plan, ip, operation }: Party): readonly string[] => [
   TOTAL,
   OUTFLOW,
   operationNode(operation),
-  modeNode(mode),
-  ...(tier === undefined ? [] : [`tier/${tier}`]),
   ...(plan === undefined ? [] : [planNode(plan), planOperationNode(plan, operation)]),
-  ...(member === undefined ? [] : [`member/${member}`]),
   ...(ip === undefined ? [] : [ipNode(ip)]),
 ]
+
+/**
+ * Every account of a charge. The number does not depend on how many plans there are. Those that no
+ * limit can name only count what was spent: a hold there would be written and never asked for. The
+ * member of a plan of its own has no second account.
+ */
+export const nodesOf = (party: Party): readonly string[] => [
+  ...limitedNodesOf(party),
+  modeNode(party.mode),
+  ...(party.tier === undefined ? [] : [`tier/${party.tier}`]),
+  ...memberNodes(party),
+]
+
+function memberNodes({ plan, member }: Party): readonly string[] {
+  return member === undefined || plan === implicitPlanId(member) ? [] : [`member/${member}`]
+}

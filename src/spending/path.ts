@@ -5,23 +5,14 @@ import { type PlanAllowance, readAllowance } from './allowance.ts'
 import { balanceRule } from './balance.ts'
 import type { Context } from './context.ts'
 import { OUTFLOW } from './keys.ts'
-import {
-  ipNode,
-  nodesOf,
-  operationNode,
-  type Party,
-  planNode,
-  planOperationNode,
-  TOTAL,
-} from './party.ts'
+import { ipNode, operationNode, type Party, planNode, planOperationNode, TOTAL } from './party.ts'
 import type { Allowance, Plan } from './plan.ts'
 import type { SpendingReason } from './reason.ts'
 
 export interface PathNode {
   readonly node: string
   readonly limit: BudgetLimit
-  /** Absent where nothing limits: the node only counts. */
-  readonly reason?: SpendingReason
+  readonly reason: SpendingReason
   /** Instead of what the limit would say. */
   readonly retryIn?: Wait
 }
@@ -40,15 +31,7 @@ export const pathFor = (context: Context, party: Party, plan: Plan | undefined):
   const common = commonNodes(context, party)
   const own =
     plan === undefined || allowance === undefined ? [] : planNodes(context, party, plan, allowance)
-  const limited = [...common, ...own]
-  const named = new Set(limited.map(({ node }) => node))
-  const counting = nodesOf(party).filter((node) => !named.has(node))
-  const unlimited = budget(context, 'unlimited')
-  return {
-    nodes: [...limited, ...counting.map((node) => ({ node, limit: unlimited }))],
-    common: common.length,
-    allowance,
-  }
+  return { nodes: [...common, ...own], common: common.length, allowance }
 }
 
 /** What everyone passes, whoever pays. */

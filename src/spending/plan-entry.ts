@@ -3,6 +3,7 @@ import { HeadgateError, type Instant, instant } from '../core/index.ts'
 import { type Field, isNothing, type Node, readEntries } from '../documents/index.ts'
 import { parseAllowance } from './amount.ts'
 import { toOperationName } from './ask.ts'
+import { IMPLICIT_PREFIX, isImplicitId } from './implicit-plan.ts'
 import type { Allowance, Plan, Tier } from './plan.ts'
 import { type EntryReader, entryReader, textOf } from './plan-fields.ts'
 import { readLinks } from './plan-links.ts'
@@ -22,9 +23,6 @@ export const MAX_PLAN_ID_LENGTH = 200
 
 /** A name is for people. */
 export const MAX_PLAN_NAME_LENGTH = 1_000
-
-/** Plans that nobody configured: the engine names them after their caller. */
-export const IMPLICIT_PREFIX = 'basic:'
 
 /** Throws a `PlanError` with the entry's index and the position of the first mistake. */
 export const readPlanEntry = (field: Field, index: number): PlanEntry => {
@@ -56,7 +54,7 @@ function readId(entry: EntryReader): string {
     const rule = `must be text of 1 to ${MAX_PLAN_ID_LENGTH} printable characters`
     return entry.refuse('PLAN_ID_INVALID', rule, field)
   }
-  if (id.startsWith(IMPLICIT_PREFIX)) {
+  if (isImplicitId(id)) {
     const rule = `must not start with ${IMPLICIT_PREFIX}, as plans of general users do`
     return entry.refuse('PLAN_ID_INVALID', rule, field)
   }

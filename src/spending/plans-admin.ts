@@ -3,11 +3,12 @@ import type { Write } from '../core/store.ts'
 import { type Note, toAddress, toIp, toNote } from './ask.ts'
 import { type Change, type Context, unchanged } from './context.ts'
 import type { EntryDraft } from './entry.ts'
+import { isImplicitId } from './implicit-plan.ts'
 import { encodeKeptPlan, readKeptPlan } from './kept-plan.ts'
 import { decodeLink, encodeLink } from './link.ts'
 import { mistake, quote } from './mistake.ts'
 import type { Allowance, Plan, Tier } from './plan.ts'
-import { IMPLICIT_PREFIX, planById } from './resolve.ts'
+import { planById } from './resolve.ts'
 
 export interface PlanAsk extends Note {
   readonly id: string
@@ -28,7 +29,7 @@ export const MAX_PLAN_ID = 128
 
 export const createPlan = (context: Context, ask: PlanAsk): Change<Plan> => {
   const { id, tier, name, limit } = ask
-  if (!PLAN_ID.test(id) || id.startsWith(IMPLICIT_PREFIX)) {
+  if (!PLAN_ID.test(id) || isImplicitId(id)) {
     const rule = `must be 1 to ${MAX_PLAN_ID} printable characters, not starting with basic:`
     throw mistake('PLAN_ID_INVALID', 'plan id', rule, quote(id))
   }

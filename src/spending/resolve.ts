@@ -4,6 +4,7 @@ import { parseAddress } from '../net/addresses.ts'
 import { coveringPrefix } from '../net/prefixes.ts'
 import type { Who } from './ask.ts'
 import type { Context } from './context.ts'
+import { implicitPlan, implicitPlanId, isImplicitId } from './implicit-plan.ts'
 import { readKeptPlan } from './kept-plan.ts'
 import { decodeLink, encodeLink } from './link.ts'
 import type { Party } from './party.ts'
@@ -32,20 +33,11 @@ export const resolve = (context: Context, who: Who): Resolution => {
   }
 }
 
-export const implicitPlan = (id: string): Plan => ({
-  id,
-  tier: 'BASIC',
-  active: true,
-  source: 'implicit',
-})
-
-export const IMPLICIT_PREFIX = 'basic:'
-
 /** By id alone, as grants and settlements name it. */
 export const planById = (context: Context, id: string): Plan | undefined =>
   context.plans.plans.get(id) ??
   readKeptPlan(context, id) ??
-  (id.startsWith(IMPLICIT_PREFIX) ? implicitPlan(id) : undefined)
+  (isImplicitId(id) ? implicitPlan(id) : undefined)
 
 function findPlan(context: Context, { address, ip }: Who): Plan | undefined {
   const { plans } = context
@@ -65,11 +57,11 @@ function linked(context: Context, member: string): Plan | undefined {
 
 /** One can be kept under an implicit plan's id: that is how a single user is switched off. */
 function implicitFor(context: Context, name: string | undefined): Plan | undefined {
-  return name === undefined ? undefined : planById(context, `${IMPLICIT_PREFIX}${name}`)
+  return name === undefined ? undefined : planById(context, implicitPlanId(name))
 }
 
 function newLinks(context: Context, { address, ip }: Who, plan: Plan): readonly Write[] {
-  const own = plan.id === `${IMPLICIT_PREFIX}${address}`
+  const own = address !== undefined && plan.id === implicitPlanId(address)
   return [...(own ? [] : [address]), ip].flatMap((member) => {
     if (member === undefined) return []
     const key = context.keys.link(member)
@@ -84,7 +76,7 @@ function readLink({ view }: Context, key: Key) {
 }
 
 function isImplicit({ id, source }: Plan): boolean {
-  return source !== 'file' && id.startsWith(IMPLICIT_PREFIX)
+  return source !== 'file' && isImplicitId(id)
 }
 
 /** What counts as one client: an IPv4 address, or the /64 that one network gets. */

@@ -57,20 +57,25 @@ export interface Shift {
   readonly spent: bigint
 }
 
-export const shift = (
-  sheet: Sheet,
+export const shift = (sheet: Sheet, by: Shift, now: Instant): ReadonlyMap<string, BudgetState> =>
+  new Map([...sheet].map(([node, stored]) => [node, shiftNode(node, stored, by, now)]))
+
+export const shiftNode = (
+  node: string,
+  stored: BudgetState = NOTHING_SPENT,
   { freed, place, spent }: Shift,
   now: Instant,
-): ReadonlyMap<string, BudgetState> =>
-  new Map(
-    [...sheet].map(([node, stored]) => {
-      const state = openAt(stored ?? NOTHING_SPENT, now)
-      const expiresAt = place?.until?.[node] ?? place?.expiresAt
-      // What has expired is gone already, and time does not run back, so nobody else stands there.
-      const ended = expiresAt === undefined ? state : endHold(state, { expiresAt, amount: freed })
-      return [node, { ...ended, spent: ended.spent + spent }]
-    }),
-  )
+): BudgetState => {
+  const state = openAt(stored, now)
+  const expiresAt = place && placeOn(node, place)
+  // What has expired is gone already, and time does not run back, so nobody else stands there.
+  const ended = expiresAt === undefined ? state : endHold(state, { expiresAt, amount: freed })
+  return { ...ended, spent: ended.spent + spent }
+}
+
+/** Where on this node a hold is entered. */
+export const placeOn = (node: string, { until, expiresAt }: HoldPlace): Instant =>
+  until?.[node] ?? expiresAt
 
 /** The nodes that would enter a hold later than it ends, because many are open on them. */
 export const roundedExpiries = (

@@ -1,12 +1,12 @@
 /** Verifying: recomputes every balance from the ledger and says where the kept ones differ. */
-import { totalHeld } from '../core/budget.ts'
+import { NOTHING_SPENT, totalHeld } from '../core/budget.ts'
 import { decodeBudget } from '../core/codec.ts'
 import { StoreError } from '../core/errors.ts'
 import { answer, type Key, type Store, type Value, type View } from '../core/store.ts'
 import type { Instant } from '../core/time.ts'
 import type { Context } from './context.ts'
 import { type Fold, type FoldedNode, foldEntry } from './fold.ts'
-import type { Keys } from './keys.ts'
+import type { KeyedNode, Keys } from './keys.ts'
 import { type Compacted, readCompacted, readLedger } from './ledger.ts'
 
 export interface Sums {
@@ -78,21 +78,39 @@ async function compare(
   await reading.upTo(entries)
   const drifts: Drift[] = []
   let done = 0
-  // Live: balances that come up while others are compared are compared too.
-  const nodes = reading.fold.entries()
-  for (;;) {
-    const chunk = nextOf(nodes, CHUNK)
-    if (chunk.length === 0) break
-    const seen = await look(chunk.map(([key]) => key))
+  for await (const chunk of chunks(balancesOf(store, keys, reading.fold))) {
+    const seen = await look(chunk.map(({ key }) => key))
     if (seen.compacted.through !== compacted.through) return undefined
     await reading.upTo(seen.entries)
-    for (const [i, [key, first]] of chunk.entries()) {
-      const drift = driftOf(reading.fold.get(key) ?? first, seen.values[i], seen.now)
+    for (const [i, { key, window, node }] of chunk.entries()) {
+      const state = reading.fold.get(key)?.state ?? NOTHING_SPENT
+      const drift = driftOf({ node, window, state }, seen.values[i], seen.now)
       if (drift !== undefined) drifts.push(drift)
     }
     done += chunk.length
   }
   return { entries: reading.count(), nodes: done, drifts, missing: reading.missing }
+}
+
+interface Balance extends KeyedNode {
+  readonly key: Key
+}
+
+/** Those that the ledger speaks of, then those that are kept although it does not. */
+async function* balancesOf(store: Store, keys: Keys, fold: Fold): AsyncGenerator<Balance> {
+  // Live: balances that come up while others are compared are compared too.
+  for (const [key, { node, window }] of fold) yield { key, node, window }
+  let after = keys.nodes
+  for (;;) {
+    const page = await store.scan(after, CHUNK)
+    for (const { key } of page) {
+      const kept = keys.parseNode(key)
+      if (kept === undefined) return
+      if (!fold.has(key)) yield { key, ...kept }
+      after = key
+    }
+    if (page.length < CHUNK) return
+  }
 }
 
 /** Folds the ledger entry by entry, and never past the number it is told. */
@@ -121,14 +139,15 @@ function reader(store: Store, keys: Keys, { through }: Compacted) {
   }
 }
 
-function nextOf<T>(items: Iterator<T>, count: number): readonly T[] {
-  const taken: T[] = []
-  while (taken.length < count) {
-    const { value, done } = items.next()
-    if (done === true) break
-    taken.push(value)
+async function* chunks<T>(items: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
+  let taken: T[] = []
+  for await (const item of items) {
+    taken.push(item)
+    if (taken.length < CHUNK) continue
+    yield taken
+    taken = []
   }
-  return taken
+  if (taken.length > 0) yield taken
 }
 
 function overtaken(ledger: string): StoreError {

@@ -75,7 +75,5 @@ function checkText(what: 'value' | 'entry', text: string): void {
 /** PostgreSQL refuses NUL, our SQLite driver cuts there, and UTF-8 has no lone surrogates. */
 function checkExact(what: string, text: string): void {
   assert(!text.includes('\0'), () => `a ${what} holds no NUL`)
-  assert(!LONE_SURROGATE.test(text), () => `a ${what} is well-formed Unicode`)
+  assert(text.isWellFormed(), () => `a ${what} is well-formed Unicode`)
 }
-
-const LONE_SURROGATE = /\p{Surrogate}/u

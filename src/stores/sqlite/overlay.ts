@@ -19,6 +19,7 @@ export interface Overlay {
 export function overlay(sql: Statements, now: Instant): Overlay {
   const seen = new Map<Key, Value | undefined>()
   const planned = new Map<Key, Write>()
+  const found = new Set<Key>()
   const appends: Append[] = []
   let failure: { readonly cause: unknown } | undefined
 
@@ -27,6 +28,7 @@ export function overlay(sql: Statements, now: Instant): Overlay {
     try {
       const value = sql.get(key, now)
       seen.set(key, value)
+      if (value !== undefined) found.add(key)
       return value
     } catch (cause) {
       failure = { cause }
@@ -55,6 +57,7 @@ export function overlay(sql: Statements, now: Instant): Overlay {
     flush: () => {
       for (const { key, value, expiresAt, index } of planned.values()) {
         if (value === undefined) sql.remove(key)
+        else if (found.has(key)) sql.change(key, { value, expiresAt, index })
         else sql.put(key, { value, expiresAt, index })
       }
       for (const append of appends) sql.append(append)

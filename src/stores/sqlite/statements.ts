@@ -17,6 +17,8 @@ export interface Statements {
   rollback(): void
   get(key: Key, now: Instant): Value | undefined
   put(key: Key, kept: Kept): void
+  /** Writes over a key that was found. Leaves the index alone where the key stays in its list. */
+  change(key: Key, kept: Kept): void
   remove(key: Key): void
   append(append: Append): void
   entries(stream: string, after: number, limit: number): Entry[]
@@ -38,6 +40,9 @@ export function statements(db: DatabaseSyncInstance): Statements {
   const put = db.prepare(
     'REPLACE INTO items (key, value, expires_at, listed_in) VALUES (?, ?, ?, ?)',
   )
+  const change = db.prepare(
+    'UPDATE items SET value = ?, expires_at = ? WHERE key = ? AND listed_in IS ?',
+  )
   const remove = db.prepare('DELETE FROM items WHERE key = ?')
   const append = db.prepare('INSERT INTO entries (stream, entry) VALUES (?, ?)')
   const entries = db.prepare(ENTRIES)
@@ -47,13 +52,19 @@ export function statements(db: DatabaseSyncInstance): Statements {
   const keyBeyond = db.prepare('SELECT key FROM items WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?')
   const forget = db.prepare('DELETE FROM items WHERE key > ? AND key <= ? AND expires_at <= ?')
   const forgetRest = db.prepare('DELETE FROM items WHERE key > ? AND expires_at <= ?')
+  const putKept = (key: Key, { value, expiresAt, index }: Kept) =>
+    void put.run(key, value, expiresAt ?? null, index ?? null)
   return {
     begin: () => void begin.run(),
     commit: () => void commit.run(),
     rollback: () => void rollback.run(),
     get: (key, now) => textOf(get.get(key, now), 'value'),
-    put: (key, { value, expiresAt, index }) =>
-      void put.run(key, value, expiresAt ?? null, index ?? null),
+    put: putKept,
+    change: (key, kept) => {
+      const { value, expiresAt, index } = kept
+      const { changes } = change.run(value, expiresAt ?? null, key, index ?? null)
+      if (changes === 0) putKept(key, kept)
+    },
     remove: (key) => void remove.run(key),
     append: ({ stream, entry }) => void append.run(stream, entry),
     entries: (stream, after, limit) => entries.all(stream, after, limit).map(toEntry),
