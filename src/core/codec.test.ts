@@ -16,8 +16,21 @@ test('every state reads back as it was written', () => {
     const staged = { counter: 4_294_967_291, timer: instant(-1), disabled }
     expect(decodeStaged(encodeStaged(staged))).toEqual(staged)
   }
-  const budget = { spent: -(2n ** 70n), held: [{ expiresAt: instant(5), amount: 2n ** 65n }] }
-  expect(decodeBudget(encodeBudget(budget))).toEqual(budget)
+})
+
+test('a budget too, whether its text was lately written here or comes from elsewhere', () => {
+  const written = { spent: -(2n ** 70n), held: [{ expiresAt: instant(5), amount: 2n ** 65n }] }
+  expect(decodeBudget(encodeBudget(written))).toEqual(written)
+  const text = '1180591620717411303424 5:36893488147419103232 17:0'
+  const met = {
+    spent: 2n ** 70n,
+    held: [
+      { expiresAt: instant(5), amount: 2n ** 65n },
+      { expiresAt: instant(17), amount: 0n },
+    ],
+  }
+  expect(decodeBudget(text)).toEqual(met)
+  expect(encodeBudget(met)).toBe(text)
 })
 
 test('text that no state was written as is a bug to stop at, not a bucket to fill', () => {
