@@ -29,12 +29,12 @@ export interface BudgetState {
   readonly held: readonly Hold[]
 }
 
-/** From this many entries on, expiries are rounded up to the grid, so that the state stays small. */
+/** From this many entries on, holds end on the grid, so that the state stays small. */
 export const MAX_FINE_HOLDS = 32
 
 /**
  * A power of two, at most a sixteenth of the time a hold has left: with it a node has some fifty
- * entries at most, however many holds are open, and none is kept much longer than it was meant to be.
+ * entries at most, however many holds are open, and none ends much sooner than it was meant to.
  */
 export const holdGrid = (left: Span): Span =>
   span(2 ** Math.max(0, Math.floor(Math.log2(left / 16))))
@@ -77,13 +77,13 @@ export const openAt = (state: BudgetState, now: Instant): BudgetState => {
   return { ...state, held: state.held.filter((hold) => hold.expiresAt > now) }
 }
 
-/** Where a hold that should end at `expiresAt` is entered, given the holds already open. */
+/** When a hold that should end at `expiresAt` does end, given the holds already open. Never later. */
 export const holdExpiry = ({ held }: BudgetState, expiresAt: Instant, now: Instant): Instant => {
   if (held.length < MAX_FINE_HOLDS || held.some((hold) => hold.expiresAt === expiresAt)) {
     return expiresAt
   }
   const grid = holdGrid(span(Math.max(1, expiresAt - now)))
-  return instant(Math.ceil(expiresAt / grid) * grid)
+  return instant(Math.floor(expiresAt / grid) * grid)
 }
 
 /** Enters a hold among those that are open. */

@@ -1,7 +1,7 @@
 /** One atomic admission over every node on the path: check, and hold. Pure steps. */
 import type { Charge } from '../core/decide.ts'
 import { type BatchVerdict, decideAll } from '../core/decide-all.ts'
-import { span, type Wait } from '../core/time.ts'
+import { after, type Instant, type Span, span, type Wait } from '../core/time.ts'
 import { planStanding, type SpendingAnswer, totalStanding } from './answer.ts'
 import type { Who } from './ask.ts'
 import { type Change, type Context, unchanged } from './context.ts'
@@ -10,15 +10,16 @@ import { type Path, type PathNode, pathFor } from './path.ts'
 import type { Plan } from './plan.ts'
 import type { SpendingReason } from './reason.ts'
 import { type Resolution, resolve } from './resolve.ts'
-import { readSheet, type Sheet } from './sheet.ts'
+import { expiryOn, readSheet, type Sheet } from './sheet.ts'
 
 /** What an admission found out, before anything is made of it. */
 export interface Admission {
   readonly answer: SpendingAnswer
   readonly resolution: Resolution
   readonly path: Path
-  readonly sheet: Sheet
   readonly verdict: BatchVerdict
+  /** When a hold made of it ends by itself. */
+  readonly expiresAt: Instant
 }
 
 export const isOff = ({ settings }: Context): boolean => settings.total === 0n
@@ -27,13 +28,8 @@ export const isOff = ({ settings }: Context): boolean => settings.total === 0n
 export const check = (context: Context, who: Who, estimate: bigint): Change<SpendingAnswer> =>
   unchanged(isOff(context) ? offAnswer(context) : admit(context, who, estimate).answer)
 
-/** Asks every node at once. With `holdUntil` the verdict holds the writes that keep it aside. */
-export const admit = (
-  context: Context,
-  who: Who,
-  estimate: bigint,
-  holdUntil?: Context['view']['now'],
-): Admission => {
+/** Asks every node at once. With `holdFor` the verdict holds the writes that keep it aside. */
+export const admit = (context: Context, who: Who, estimate: bigint, holdFor?: Span): Admission => {
   const { view, keys, calendar } = context
   const { startsAt } = calendar.window
   const resolution = resolve(context, who)
@@ -43,11 +39,12 @@ export const admit = (
     startsAt,
     path.nodes.map(({ node }) => node),
   )
-  const holds = holdUntil !== undefined && resolution.plan?.active !== false
+  const expiresAt = expiryOn(sheet, after(view.now, holdFor ?? span(0)), view.now)
+  const holds = holdFor !== undefined && resolution.plan?.active !== false
   const charges = path.nodes.map(
     ({ node, limit }): Charge => ({
       key: keys.node(startsAt, node),
-      limit: holdUntil === undefined ? limit : { ...limit, holdUntil },
+      limit: holdFor === undefined ? limit : { ...limit, holdUntil: expiresAt },
       cost: estimate,
       mode: holds ? 'spend' : 'check',
     }),
@@ -63,7 +60,7 @@ export const admit = (
     total: totalStanding(context, sheet),
     window: calendar.window,
   }
-  return { answer, resolution, path, sheet, verdict }
+  return { answer, resolution, path, verdict, expiresAt }
 }
 
 /** Off: everything is allowed, and nothing is counted. */

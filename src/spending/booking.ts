@@ -5,7 +5,7 @@ import { drawFor, type PlanAllowance, readAllowance } from './allowance.ts'
 import { type Standings, standingsAfter } from './answer.ts'
 import type { SpendingWindow } from './calendar.ts'
 import type { Context } from './context.ts'
-import type { Draw, HoldPlace } from './entry.ts'
+import type { Draw } from './entry.ts'
 import { nodesOf, type Party, planNode } from './party.ts'
 import type { Plan } from './plan.ts'
 import { planById } from './resolve.ts'
@@ -17,7 +17,7 @@ export interface Booking {
   readonly spent: bigint
   /** The part of a hold that ends with it. */
   readonly freed: bigint
-  readonly place?: HoldPlace | undefined
+  readonly expiresAt?: Instant | undefined
 }
 
 export interface Booked {

@@ -41,14 +41,14 @@ export const settleTo = (
   hold: HoldRecord,
   ending: Ending,
 ): Change<BookingAnswer> => {
-  const { window, party, place, amount, open } = hold
+  const { window, party, expiresAt, amount, open } = hold
   const due = chargedBy(hold)
   const spent = due - hold.charged
-  const expired = place.expiresAt <= context.view.now
+  const expired = expiresAt <= context.view.now
   const fromHold = expired ? 0n : least(spent, open)
   const released = ending.ends || expired ? open - fromHold : 0n
   const overage = beyond(due, amount) - beyond(hold.charged, amount)
-  const booked = book(context, { party, window, place, spent, freed: fromHold + released })
+  const booked = book(context, { party, window, expiresAt, spent, freed: fromHold + released })
   const effect = { spent, fromHold, released, overage, expired, draws: booked.draws }
   const next = { ...hold, charged: due, open: open - fromHold - released }
   return {
@@ -74,10 +74,10 @@ interface Effect {
 }
 
 function entriesOf(hold: HoldRecord, ending: Ending, effect: Effect): readonly EntryDraft[] {
-  const { window, party, place } = hold
+  const { window, party, expiresAt } = hold
   const { ends, note, operationId } = ending
   const { spent, fromHold, released, overage, expired, draws } = effect
-  const common = { window: window.startsAt, party, hold: hold.id, place, note, operationId }
+  const common = { window: window.startsAt, party, hold: hold.id, expiresAt, note, operationId }
   const flags: Flag[] = [...(expired ? LATE : []), ...(overage > 0n ? OVERAGE : [])]
   const captured: EntryDraft = {
     ...common,

@@ -31,12 +31,6 @@ export interface Draw {
  */
 export type Flag = 'late' | 'overage' | 'expired'
 
-/** Where a hold stands in the balances: at its expiry, except on nodes that round it up. */
-export interface HoldPlace {
-  readonly expiresAt: Instant
-  readonly until?: Readonly<Record<string, Instant>> | undefined
-}
-
 /** The sum of one account over a window whose entries were compacted. */
 export interface NodeTotal {
   readonly node: string
@@ -49,7 +43,8 @@ export interface EntryDraft {
   readonly moves: readonly Move[]
   readonly party?: Party | undefined
   readonly hold?: string | undefined
-  readonly place?: HoldPlace | undefined
+  /** When that hold ends by itself. */
+  readonly expiresAt?: Instant | undefined
   readonly operationId?: string | undefined
   readonly note?: Note | undefined
   readonly flags?: readonly Flag[] | undefined

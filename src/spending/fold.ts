@@ -5,7 +5,7 @@ import type { Instant } from '../core/time.ts'
 import type { LedgerEntry, Pot } from './entry.ts'
 import type { Keys } from './keys.ts'
 import { limitedNodesOf, nodesOf } from './party.ts'
-import { placeOn, shiftNode } from './sheet.ts'
+import { shiftNode } from './sheet.ts'
 
 export interface FoldedNode {
   readonly node: string
@@ -17,7 +17,7 @@ export interface FoldedNode {
 export type Fold = Map<Key, FoldedNode>
 
 export const foldEntry = (fold: Fold, keys: Keys, entry: LedgerEntry): void => {
-  const { window, party, totals = [], place, at } = entry
+  const { window, party, totals = [], expiresAt, at } = entry
   const change = (node: string, next: (state: BudgetState) => BudgetState): void => {
     const key = keys.node(window, node)
     const state = fold.get(key)?.state ?? NOTHING_SPENT
@@ -31,12 +31,11 @@ export const foldEntry = (fold: Fold, keys: Keys, entry: LedgerEntry): void => {
   const spent = moved(entry, 'to', 'spent')
   if (party === undefined || held + freed + spent === 0n) return
   for (const node of freed + spent === 0n ? [] : nodesOf(party)) {
-    change(node, (state) => shiftNode(node, state, { freed, place, spent }, at))
+    change(node, (state) => shiftNode(state, { freed, expiresAt, spent }, at))
   }
-  if (held === 0n || place === undefined) return
+  if (held === 0n || expiresAt === undefined) return
   for (const node of limitedNodesOf(party)) {
-    const hold = { expiresAt: placeOn(node, place), amount: held }
-    change(node, (state) => withHold(openAt(state, at), hold))
+    change(node, (state) => withHold(openAt(state, at), { expiresAt, amount: held }))
   }
 }
 

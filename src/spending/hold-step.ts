@@ -1,7 +1,6 @@
 /** Holding: an admission that keeps the estimate aside on every node of its path. */
 import { decodeBudget } from '../core/codec.ts'
 import type { Write } from '../core/store.ts'
-import { after, type Instant } from '../core/time.ts'
 import { type Admission, admit, isOff, offAnswer } from './admission.ts'
 import { planStanding, type SpendingAnswer, totalStanding } from './answer.ts'
 import { type HoldAsk, toAmount, toNote, toWho } from './ask.ts'
@@ -10,7 +9,7 @@ import { type EntryDraft, move } from './entry.ts'
 import { encodeExtra } from './extra.ts'
 import { type HoldRecord, holdId, writeHold } from './hold.ts'
 import { once } from './operations.ts'
-import { indexed, roundedExpiries, type Sheet } from './sheet.ts'
+import { indexed, type Sheet } from './sheet.ts'
 
 /** `nonce` is chance, drawn by the caller: a step that runs again must make the same hold. */
 export const hold = (context: Context, ask: HoldAsk, nonce: string): Change<SpendingAnswer> => {
@@ -23,10 +22,9 @@ export const hold = (context: Context, ask: HoldAsk, nonce: string): Change<Spen
     context,
     { verb: 'hold', id: ask.operationId, question },
     () => {
-      const expiresAt = after(context.view.now, context.settings.holdFor)
-      const admission = admit(context, who, estimate, expiresAt)
+      const admission = admit(context, who, estimate, context.settings.holdFor)
       if (!admission.answer.allowed) return unchanged(admission.answer)
-      const record = newHold(context, admission, { estimate, expiresAt, nonce })
+      const record = newHold(context, admission, estimate, nonce)
       const entry = { ...openingEntry(record), operationId: ask.operationId, note }
       return {
         result: grantedAnswer(context, admission, record),
@@ -38,21 +36,19 @@ export const hold = (context: Context, ask: HoldAsk, nonce: string): Change<Spen
   )
 }
 
-interface Terms {
-  readonly estimate: bigint
-  readonly expiresAt: Instant
-  readonly nonce: string
-}
-
-function newHold(context: Context, { resolution, sheet }: Admission, terms: Terms): HoldRecord {
+function newHold(
+  context: Context,
+  { resolution, expiresAt }: Admission,
+  estimate: bigint,
+  nonce: string,
+): HoldRecord {
   const { window } = context.calendar
-  const { estimate, expiresAt, nonce } = terms
   const { party } = resolution
   return {
     id: holdId({ now: context.view.now, window: window.startsAt }, party.plan, nonce),
     window,
     party,
-    place: { expiresAt, until: roundedExpiries(sheet, expiresAt, context.view.now) },
+    expiresAt,
     amount: estimate,
     open: estimate,
     captured: 0n,
@@ -61,9 +57,9 @@ function newHold(context: Context, { resolution, sheet }: Admission, terms: Term
   }
 }
 
-function openingEntry({ id, window, party, place, amount }: HoldRecord): EntryDraft {
+function openingEntry({ id, window, party, expiresAt, amount }: HoldRecord): EntryDraft {
   const moves = move('available', 'held', amount)
-  return { kind: 'hold', window: window.startsAt, party, moves, hold: id, place }
+  return { kind: 'hold', window: window.startsAt, party, moves, hold: id, expiresAt }
 }
 
 /** The admission's answer, with the standings as the hold leaves them. */
@@ -79,7 +75,7 @@ function grantedAnswer(context: Context, admission: Admission, record: HoldRecor
         : planStanding(context, plan, path.allowance, held, answer.plan?.fresh === true),
     total: totalStanding(context, held),
     holdId: record.id,
-    expiresAt: record.place.expiresAt,
+    expiresAt: record.expiresAt,
   }
 }
 

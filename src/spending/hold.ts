@@ -4,7 +4,6 @@ import type { Write } from '../core/store.ts'
 import type { Instant } from '../core/time.ts'
 import type { SpendingWindow } from './calendar.ts'
 import { type Context, forgetAt } from './context.ts'
-import type { HoldPlace } from './entry.ts'
 import { mistake, quote } from './mistake.ts'
 import { readMoney, writeMoney } from './money-json.ts'
 import type { Party } from './party.ts'
@@ -13,7 +12,7 @@ export interface HoldRecord {
   readonly id: string
   readonly window: SpendingWindow
   readonly party: Party
-  readonly place: HoldPlace
+  readonly expiresAt: Instant
   readonly amount: bigint
   /** What of it is still kept aside, unless it has expired. */
   readonly open: bigint
@@ -53,7 +52,7 @@ export const readHold = ({ view, keys }: Context, id: string): HoldRecord => {
 export const writeHold = (context: Context, hold: HoldRecord): Write => ({
   key: context.keys.hold(hold.id),
   value: writeMoney(hold),
-  expiresAt: forgetAt(context, hold.place.expiresAt),
+  expiresAt: forgetAt(context, hold.expiresAt),
 })
 
 export const closed = ({ id, status }: HoldRecord, verb: string) =>

@@ -11,7 +11,6 @@ import { decodeBudget, encodeBudget } from '../core/codec.ts'
 import type { Write } from '../core/store.ts'
 import type { Instant } from '../core/time.ts'
 import type { Context } from './context.ts'
-import type { HoldPlace } from './entry.ts'
 import { OUTFLOW } from './keys.ts'
 
 /** By node; undefined where nothing is kept yet. */
@@ -53,42 +52,31 @@ export const indexed = ({ keys }: Context, window: Instant, node: string, write:
 /** The part of a hold that ends, and what is spent with it. */
 export interface Shift {
   readonly freed: bigint
-  readonly place?: HoldPlace | undefined
+  /** When the hold ends by itself; absent where nothing was held. */
+  readonly expiresAt?: Instant | undefined
   readonly spent: bigint
 }
 
 export const shift = (sheet: Sheet, by: Shift, now: Instant): ReadonlyMap<string, BudgetState> =>
-  new Map([...sheet].map(([node, stored]) => [node, shiftNode(node, stored, by, now)]))
+  new Map([...sheet].map(([node, stored]) => [node, shiftNode(stored, by, now)]))
 
 export const shiftNode = (
-  node: string,
   stored: BudgetState = NOTHING_SPENT,
-  { freed, place, spent }: Shift,
+  { freed, expiresAt, spent }: Shift,
   now: Instant,
 ): BudgetState => {
   const state = openAt(stored, now)
-  const expiresAt = place && placeOn(node, place)
   // What has expired is gone already, and time does not run back, so nobody else stands there.
   const ended = expiresAt === undefined ? state : endHold(state, { expiresAt, amount: freed })
   return { ...ended, spent: ended.spent + spent }
 }
 
-/** Where on this node a hold is entered. */
-export const placeOn = (node: string, { until, expiresAt }: HoldPlace): Instant =>
-  until?.[node] ?? expiresAt
-
-/** The nodes that would enter a hold later than it ends, because many are open on them. */
-export const roundedExpiries = (
-  sheet: Sheet,
-  expiresAt: Instant,
-  now: Instant,
-): Readonly<Record<string, Instant>> | undefined => {
-  const rounded = [...sheet].flatMap(([node, stored]) => {
+/** When a hold ends that should end at `expiresAt`: alike on all nodes, as the most crowded has it. */
+export const expiryOn = (sheet: Sheet, expiresAt: Instant, now: Instant): Instant =>
+  [...sheet.values()].reduce((soonest: Instant, stored) => {
     const entered = holdExpiry(openAt(stored ?? NOTHING_SPENT, now), expiresAt, now)
-    return entered === expiresAt ? [] : [[node, entered] as const]
-  })
-  return rounded.length === 0 ? undefined : Object.fromEntries(rounded)
-}
+    return entered < soonest ? entered : soonest
+  }, expiresAt)
 
 export const heldIn = (state: BudgetState | undefined, now: Instant): bigint =>
   state === undefined ? 0n : totalHeld(state, now)

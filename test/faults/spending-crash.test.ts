@@ -2,8 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { holdGrid } from '../../src/core/budget.ts'
-import { after, days, instant, millis } from '../../src/core/index.ts'
+import { days, instant, millis } from '../../src/core/index.ts'
 import { createSpending, NO_PLANS } from '../../src/spending/index.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { until } from '../support/cli.ts'
@@ -182,14 +181,11 @@ test('killed in a loop, it loses no fee, doubles none, and never overspends', as
   await expectNoHoldOutlives(store, known, lastKill + HOLD_MS)
 }, 1_200_000)
 
-/** On a shared node with many open holds, their ends are rounded up to a grid, and only there. */
 const expectNoHoldOutlives = async (path: string, known: Acknowledged, atMs: number) => {
-  const time = { now: instant(atMs * 1_000) }
-  const store = sqliteStore({ path, clock: () => time.now })
+  const store = sqliteStore({ path, clock: () => instant(atMs * 1_000) })
   const settings = { ...SETTINGS, holdFor: millis(HOLD_MS), window: WINDOW }
   const spending = createSpending({ store, settings: () => settings, plans: () => NO_PLANS })
   for (const plan of known.plans) expect((await spending.plan(plan)).held, plan).toBe(0n)
-  time.now = after(time.now, holdGrid(millis(HOLD_MS)))
   expect((await spending.pulse()).held).toBe(0n)
   expect(await spending.verify()).toMatchObject({ drifts: [], missing: [] })
   await store.close()

@@ -46,7 +46,7 @@ export const registerSpendingGauges = (
   ofPulse('held', 'What open holds keep aside, of every window.', ({ held }) => Number(held))
   ofPulse(
     'oldest_hold_seconds',
-    'Age of the oldest open hold; where many are open, their ages are rounded down.',
+    'Age of the oldest open hold; where many are open, their ages are rounded up.',
     ({ now, firstExpiry }) =>
       firstExpiry === undefined
         ? 0
