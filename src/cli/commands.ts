@@ -8,6 +8,7 @@ import { keysShow } from './keys-show.ts'
 import { limitsList } from './limits-list.ts'
 import { limitsShow } from './limits-show.ts'
 import { lint } from './lint.ts'
+import { odisAudit } from './odis-audit.ts'
 import { odisKeygen } from './odis-keygen.ts'
 import { odisSigner } from './odis-signer.ts'
 import { plansActivate } from './plans-activate.ts'
@@ -76,6 +77,7 @@ export const COMMANDS: readonly Command[] = [
   tokensNew,
   odisKeygen,
   odisSigner,
+  odisAudit,
   version,
   help(() => COMMANDS),
 ]

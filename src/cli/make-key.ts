@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { HeadgateError } from '../core/index.ts'
 import { quote } from '../documents/index.ts'
 import {
   generateKey,
@@ -23,7 +24,10 @@ export const makeKey = async ({ flags, environment, terminal }: Call): Promise<v
   const { keys, keySecret } = readKeyOptions(said, environment)
   const version = readVersion(flags.text('key-version') ?? '1')
   if (flags.has('new-secret')) await makeSecret(keySecret)
-  const secret = await readKeySecret(keySecret)
+  const secret = await readKeySecret(keySecret, {
+    onShared: (warning) =>
+      terminal.err(`warning ${warning.code}: ${new HeadgateError(warning).message}`),
+  })
   const key = generateKey()
   try {
     await storeKey(keys, secret, key, version)

@@ -26,6 +26,7 @@ export const odisSigner: Command = {
     { name: 'limit-per-address', value: 'RATE', summary: '60/1m, or none. IPv6 counts by /64.' },
     { name: 'limit-in-all', value: 'RATE', summary: '1000/1s, or none.' },
     { name: 'trust-proxy', value: 'LIST', summary: 'Proxies whose X-Forwarded-For is believed.' },
+    { name: 'audit-days', value: 'N', summary: 'How long audit entries are kept; 90, or forever.' },
     { name: 'log-level', value: 'LEVEL', summary: 'fatal, error, warn, info, debug or silent.' },
     { name: 'allow-single-key', summary: 'A single key on a host that others reach.' },
     { name: 'allow-memory-store', summary: 'For tests: forgets every attempt at its end.' },

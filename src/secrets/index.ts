@@ -1,5 +1,12 @@
 /** Rate-limited hardening of passwords and PINs: domains, quotas and the signer. CIP-40. */
-export { AUDIT_STREAM, type AuditEvent } from './audit.ts'
+export {
+  AUDIT_STREAM,
+  type AuditEntry,
+  type AuditEvent,
+  type AuditPage,
+  readAudit,
+} from './audit.ts'
+export { trimAudit } from './audit-retention.ts'
 export {
   type AccessController,
   type AccessQuestion,
@@ -34,6 +41,7 @@ export {
   MAX_KEY_VERSION,
   MAX_KEYS,
   publicKeyText,
+  type ReadSecretOptions,
   readKeySecret,
   type ShareKey,
   type SignerKey,

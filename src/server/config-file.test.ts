@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { days, HeadgateError } from '../core/index.ts'
-import { parseDocument } from '../documents/index.ts'
+import { parseDocument } from '../documents/document.ts'
 import { readConfig } from './config-file.ts'
 
 const read = (text: string, path = '/etc/headgate/headgate.yml') =>

@@ -1,7 +1,8 @@
 /** Everything a server is told, read together: the settings, and the catalog they lead to. */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type Node, parseDocument } from '../documents/index.ts'
+import { parseDocument } from '../documents/document.ts'
+import type { Node } from '../documents/index.ts'
 import { buildCatalog, type Catalog } from '../requests/index.ts'
 import { type ConfigFile, readConfig } from './config-file.ts'
 import { refuseConfig } from './config-mistake.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HeadgateError } from '../core/index.ts'
-import { parseDocument } from '../documents/index.ts'
+import { parseDocument } from '../documents/document.ts'
 import { readTokens } from './token-records.ts'
 
 const A = 'a'.repeat(64)

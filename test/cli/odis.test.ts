@@ -1,5 +1,5 @@
 /** `headgate odis keygen` and `headgate odis signer` as processes. */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DOMAINS_PURPOSE, domainHash, storeKey } from '../../src/secrets/index.ts'
@@ -72,6 +72,20 @@ describe('keygen', () => {
   })
 })
 
+test('keygen tells of a secret that a group can read, and refuses one that all can read', async () => {
+  const cwd = temporaryFolder()
+  keygen(cwd, '--new-secret')
+  const make = (version: string) =>
+    headgate(['odis', 'keygen', ...keyFlags(cwd), '--key-version', version], { cwd })
+  chmodSync(join(cwd, 'secret'), 0o640)
+  const told = await make('2')
+  expect(told.exit).toBe(0)
+  expect(told.err).toMatch(/^warning KEY_FILE_SHARED: file .+secret: .+, found mode 640\n$/)
+  chmodSync(join(cwd, 'secret'), 0o644)
+  const refused = await make('3')
+  expect([refused.exit, refused.err]).toEqual([1, expect.stringContaining('KEY_FILE_EXPOSED')])
+})
+
 describe('a signer does not start', () => {
   const refused = async (...more: readonly string[]) => {
     const cwd = temporaryFolder()
@@ -101,6 +115,70 @@ describe('a signer does not start', () => {
     const other = 'command:printf '.concat('00'.repeat(32))
     const wrong = await run('--keys', join(cwd, 'keys'), '--key-secret', other)
     expect(wrong.err).toContain('KEY_UNDECIPHERABLE')
+  })
+})
+
+describe('audit', () => {
+  const ask = async (folder: string, ...more: readonly string[]) => {
+    const words = ['odis', 'audit', '--store', `sqlite:${join(folder, 'signer.db')}`, ...more]
+    return headgate(words, { cwd: folder })
+  }
+
+  test('shows what a running signer did, page by page', async () => {
+    const folder = temporaryFolder()
+    await provideKey(folder)
+    const signer = await signerIn(folder)
+    const peppered = samples('cli').peppered
+    for (const session of ['a', 'b']) {
+      await askSigner(signer, 'sign', requestFor(peppered, { session }))
+    }
+    await askSigner(signer, 'disable', requestFor(peppered, { endpoint: 'disable' }))
+    const first = await ask(folder, '--limit', '2', '--json')
+    expect(first.exit).toBe(0)
+    const page = JSON.parse(first.out)
+    const record = expect.stringMatching(/^secrets\/domain\/[0-9a-f]{64}$/)
+    const at = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]+Z$/)
+    expect(page.entries).toEqual([
+      { position: 1, at, event: 'signed', record, keyVersion: 1 },
+      { position: 2, at, event: 'signed', record, keyVersion: 1 },
+    ])
+    const rest = await ask(folder, '--after', String(page.next), '--json')
+    expect(JSON.parse(rest.out)).toEqual({
+      entries: [{ position: 3, at, event: 'disabled', record: page.entries[0].record }],
+    })
+    const lines = (await ask(folder, '--limit', '1')).out.trimEnd().split('\n')
+    expect(lines).toEqual([
+      expect.stringMatching(/^N +WHEN +EVENT +KEY +RECORD$/),
+      expect.stringMatching(/^1 +20\S+ \S+ UTC +signed +1 +secrets\/domain\/[0-9a-f]{64}$/),
+      'more: --after 1',
+    ])
+  })
+
+  test('says none where nothing was done', async () => {
+    const folder = temporaryFolder()
+    await provideKey(folder)
+    await signerIn(folder)
+    expect(await ask(folder)).toMatchObject({ exit: 0, out: 'none\n' })
+  })
+
+  test('makes no database, and reads none that forgets', async () => {
+    const cwd = temporaryFolder()
+    const absent = await headgate(['odis', 'audit'], { cwd })
+    expect([absent.exit, absent.err]).toEqual([1, expect.stringContaining('FILE_UNREADABLE')])
+    expect(readdirSync(cwd)).toEqual([])
+    const volatile = await headgate(['odis', 'audit', '--store', 'memory:'], { cwd })
+    expect(volatile.err).toContain('SIGNER_STORE_VOLATILE')
+  })
+
+  test.each([
+    ['--limit', '0'],
+    ['--limit', '1001'],
+    ['--limit', '1.5'],
+    ['--after', 'x'],
+    ['--after', '99999999999999999'],
+  ])('refuses %s %s', async (flag, value) => {
+    const { exit, err } = await ask(temporaryFolder(), flag, value)
+    expect([exit, err]).toEqual([1, expect.stringContaining(`FLAG_VALUE_INVALID: ${flag}`)])
   })
 })
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { parseDocument, readEntries } from '../../src/documents/index.ts'
+import { parseDocument } from '../../src/documents/document.ts'
+import { readEntries } from '../../src/documents/index.ts'
 import { buildCatalog } from '../../src/requests/index.ts'
 import { testServer } from '../support/headgate.ts'
 import { ROOT } from '../support/sources.ts'

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { parseDocument } from '../../src/documents/index.ts'
+import { parseDocument } from '../../src/documents/document.ts'
 import { ROOT } from '../support/sources.ts'
 
 const page = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8')

@@ -24,7 +24,7 @@ async function serveIdentity({ did, keyDid, secret }: Identity): Promise<Host> {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-'))
   const config = join(folder, 'headgate.yml')
   const identity = did === keyDid ? 'did:key' : did
-  writeFileSync(join(folder, 'ucan.key'), secret)
+  writeFileSync(join(folder, 'ucan.key'), secret, { mode: 0o600 })
   writeFileSync(config, `subjects: { identity: "${identity}", keyFile: ucan.key }\n`)
   const { url, child } = await serve(['--config', config, '--store', 'memory:'])
   return {

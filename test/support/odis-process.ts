@@ -40,12 +40,14 @@ export const startSigner = (folder: string, ...more: readonly string[]): Promise
     ...more,
   ])
 
-export const keyFlags = (folder: string): readonly string[] => [
-  '--keys',
-  join(folder, 'keys'),
-  '--key-secret',
-  `file:${join(folder, 'secret')}`,
-]
+/** Where `provideKey` put them. */
+export const keyOptions = (folder: string) => ({
+  keys: join(folder, 'keys'),
+  'key-secret': `file:${join(folder, 'secret')}`,
+})
+
+export const keyFlags = (folder: string): readonly string[] =>
+  Object.entries(keyOptions(folder)).flatMap(([name, value]) => [`--${name}`, value])
 
 /** Rejects if the signer ends before it answers. */
 export const askSigner = (

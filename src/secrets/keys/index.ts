@@ -11,5 +11,10 @@ export {
 } from './key.ts'
 export { MAX_KEYS, storeKey } from './key-directory.ts'
 export { KEY_ERROR_CODES, type KeyErrorCode } from './key-mistake.ts'
-export { type KeySecret, type KeySecretSource, readKeySecret } from './key-secret.ts'
+export {
+  type KeySecret,
+  type KeySecretSource,
+  type ReadSecretOptions,
+  readKeySecret,
+} from './key-secret.ts'
 export { type KeyNotice, type KeyRing, type LoadKeysOptions, loadKeys } from './load-keys.ts'

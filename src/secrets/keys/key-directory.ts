@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { refuseExposed } from './exposed.ts'
+import { checkSecretFile, type SecretFileListener } from '../../documents/secret-file.ts'
 import { MAX_KEY_VERSION, type SignerKey } from './key.ts'
 import { formatKeyFile, type KeyFile, MAX_KEY_FILE_BYTES, parseKeyFile } from './key-file.ts'
 import { refuseKey, systemCode } from './key-mistake.ts'
@@ -39,7 +39,10 @@ export const storeKey = async (
 }
 
 /** In the order of their versions; whatever is not called `key-…` is not looked at. */
-export const readKeyFiles = async (directory: string): Promise<readonly KeyFile[]> => {
+export const readKeyFiles = async (
+  directory: string,
+  onShared?: SecretFileListener,
+): Promise<readonly KeyFile[]> => {
   const names = await readdir(directory).catch((error) => unusable(directory, error))
   const keys = names.filter((name) => name.startsWith('key-'))
   if (keys.length > MAX_KEYS) {
@@ -48,22 +51,27 @@ export const readKeyFiles = async (directory: string): Promise<readonly KeyFile[
     refuseKey({ code: 'KEY_DIRECTORY_FULL', thing, rule, finding: `${keys.length}` })
   }
   const files: KeyFile[] = []
-  for (const name of keys) files.push(await readKeyFile(directory, name))
+  for (const name of keys) files.push(await readKeyFile(directory, name, onShared))
   return files.sort((one, other) => one.version - other.version)
 }
 
 const nameOf = (version: number): string => `key-${version}.json`
 
-async function readKeyFile(directory: string, name: string): Promise<KeyFile> {
+async function readKeyFile(
+  directory: string,
+  name: string,
+  onShared: SecretFileListener | undefined,
+): Promise<KeyFile> {
   const path = join(directory, name)
   const file = await open(path, 'r').catch((error) => unusable(path, error))
   try {
     const status = await file.stat()
-    refuseExposed(path, status)
+    checkSecretFile(path, status, onShared)
     if (status.size > MAX_KEY_FILE_BYTES) {
       refuseFile(path, `must be at most ${MAX_KEY_FILE_BYTES} bytes`, `${status.size}`)
     }
-    const key = parseKeyFile(await file.readFile('utf8'), path)
+    const text = await file.readFile('utf8').catch((error) => unusable(path, error))
+    const key = parseKeyFile(text, path)
     if (name !== nameOf(key.version)) {
       refuseFile(path, 'must be named after its version', `version ${key.version}`)
     }

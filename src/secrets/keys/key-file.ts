@@ -1,8 +1,8 @@
 /** One key as a JSON file: what may be known in the clear, the secret under AES-256-GCM. */
+import { parseDocument } from '../../documents/document.ts'
 import {
   type Field,
   type Fields,
-  parseDocument,
   readFields,
   readOneOf,
   readText,

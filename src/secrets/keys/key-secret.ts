@@ -1,8 +1,8 @@
 /** The key that encrypts keys: 256 bits from a file, the environment or a command. Never a password. */
 import { execFile } from 'node:child_process'
 import { open } from 'node:fs/promises'
+import { checkSecretFile, type SecretFileListener } from '../../documents/secret-file.ts'
 import type { Bytes } from '../poprf/bytes.ts'
-import { refuseExposed } from './exposed.ts'
 import { wipe } from './key.ts'
 import { refuseKey, systemCode } from './key-mistake.ts'
 
@@ -28,8 +28,16 @@ const MAX_SECRET_TEXT = 128
 /** A key management service that takes longer has failed. */
 const COMMAND_TIMEOUT_MS = 30_000
 
-export const readKeySecret = async (source: KeySecretSource): Promise<KeySecret> => {
-  const text = await readSource(source)
+export interface ReadSecretOptions {
+  /** Told of a file that a group can read too. */
+  readonly onShared?: SecretFileListener
+}
+
+export const readKeySecret = async (
+  source: KeySecretSource,
+  { onShared }: ReadSecretOptions = {},
+): Promise<KeySecret> => {
+  const text = await readSource(source, onShared)
   try {
     return decode(text, describe(source))
   } finally {
@@ -72,10 +80,13 @@ function describe(source: KeySecretSource): string {
   }
 }
 
-async function readSource(source: KeySecretSource): Promise<Buffer> {
+async function readSource(
+  source: KeySecretSource,
+  onShared: SecretFileListener | undefined,
+): Promise<Buffer> {
   switch (source.from) {
     case 'file':
-      return readFile(source.path, describe(source))
+      return readFile(source.path, describe(source), onShared)
     case 'environment': {
       const text = (source.environment ?? process.env)[source.name]
       return text === undefined ? unreadable(describe(source), 'nothing') : Buffer.from(text)
@@ -87,12 +98,18 @@ async function readSource(source: KeySecretSource): Promise<Buffer> {
   }
 }
 
-async function readFile(path: string, thing: string): Promise<Buffer> {
+async function readFile(
+  path: string,
+  thing: string,
+  onShared: SecretFileListener | undefined,
+): Promise<Buffer> {
   const file = await open(path, 'r').catch((error) => unreadable(thing, systemCode(error)))
   try {
-    refuseExposed(thing, await file.stat())
+    checkSecretFile(path, await file.stat(), onShared)
     const buffer = Buffer.alloc(MAX_SECRET_TEXT + 1)
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
+    const { bytesRead } = await file
+      .read(buffer, 0, buffer.length, 0)
+      .catch((error) => unreadable(thing, systemCode(error)))
     return buffer.subarray(0, bytesRead)
   } finally {
     await file.close()

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { hex } from '../../../test/support/hex.ts'
 import { mistakeOfPromise } from '../../../test/support/mistake-of-promise.ts'
+import type { SecretFileWarning } from '../../documents/secret-file.ts'
 import { dealShares, evaluatePlain } from '../poprf/index.ts'
 import {
   DOMAINS_PURPOSE,
@@ -121,6 +122,20 @@ test('wiped keys are zeros, and are found no more', async () => {
   expect(ring.find(1)).toBeUndefined()
 })
 
+test('of many key files, each that a group can read is told', async () => {
+  const directory = await directoryWith(single, shareKey(0), single)
+  chmodSync(fileOf(directory, 1), 0o640)
+  chmodSync(fileOf(directory, 3), 0o440)
+  const told: (string | undefined)[] = []
+  const onShared = ({ code, thing, finding }: SecretFileWarning) =>
+    void told.push(`${code} ${thing} ${finding}`)
+  expect((await loadKeys(directory, secret, { onShared })).notices).toHaveLength(3)
+  expect(told.sort()).toEqual([
+    `KEY_FILE_SHARED file ${fileOf(directory, 1)} mode 640`,
+    `KEY_FILE_SHARED file ${fileOf(directory, 3)} mode 440`,
+  ])
+})
+
 test('a key ring shows nothing of its keys when it is printed', async () => {
   const ring = await loadKeys(await directoryWith(single), secret)
   expect(JSON.stringify(ring)).not.toContain(Buffer.from(single.secret).toString('base64'))
@@ -178,12 +193,26 @@ describe('the secret that encrypts keys', () => {
     }
   })
 
-  test('a file that others can read is refused', async () => {
+  test('a file that a group can read is told once, and read all the same', async () => {
     const path = written(hex(secret))
     chmodSync(path, 0o640)
-    expect((await mistakeOfPromise(readKeySecret({ from: 'file', path }))).code).toBe(
-      'KEY_FILE_EXPOSED',
-    )
+    const told: SecretFileWarning[] = []
+    const onShared = (warning: SecretFileWarning) => void told.push(warning)
+    expect(hex(await readKeySecret({ from: 'file', path }, { onShared }))).toBe(hex(secret))
+    expect(told).toMatchObject([{ code: 'KEY_FILE_SHARED', thing: `file ${path}` }])
+    expect(hex(await readKeySecret({ from: 'file', path }))).toBe(hex(secret))
+  })
+
+  test('a file that a group can write is refused', async () => {
+    const path = written(hex(secret))
+    chmodSync(path, 0o620)
+    const refusal = await mistakeOfPromise(readKeySecret({ from: 'file', path }))
+    expect(refusal).toMatchObject({ code: 'KEY_FILE_EXPOSED', finding: 'mode 620' })
+  })
+
+  test('a folder in the place of the file is refused', async () => {
+    const refusal = await mistakeOfPromise(readKeySecret({ from: 'file', path: temporaryFolder() }))
+    expect(refusal).toMatchObject({ code: 'KEY_SECRET_UNREADABLE', finding: 'EISDIR' })
   })
 })
 
@@ -280,7 +309,7 @@ const REFUSED: readonly (readonly [string, string, () => Promise<unknown>])[] = 
     },
   ],
   [
-    'a file that others can read',
+    'a file that all can read',
     'KEY_FILE_EXPOSED',
     async () => {
       const directory = await directoryWith(single)

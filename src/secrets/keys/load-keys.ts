@@ -1,4 +1,5 @@
 /** The keys that a signer answers with: all versions of a directory, one of them the current one. */
+import type { SecretFileListener } from '../../documents/secret-file.ts'
 import { decodeKeyShare } from '../poprf/key-share.ts'
 import { publicKeyText } from './generate-key.ts'
 import { DOMAINS_PURPOSE, type KeyPurpose, type SignerKey, wipe } from './key.ts'
@@ -12,6 +13,8 @@ export interface LoadKeysOptions {
   readonly purpose?: KeyPurpose
   /** The version that answers where a request names none. Default: the highest. */
   readonly current?: number
+  /** Told of each key file that a group can read too. */
+  readonly onShared?: SecretFileListener
 }
 
 /** What may be shown and logged of a key. */
@@ -36,9 +39,9 @@ export interface KeyRing {
 export const loadKeys = async (
   directory: string,
   secret: KeySecret,
-  { purpose = DOMAINS_PURPOSE, current }: LoadKeysOptions = {},
+  { purpose = DOMAINS_PURPOSE, current, onShared }: LoadKeysOptions = {},
 ): Promise<KeyRing> => {
-  const files = await readKeyFiles(directory)
+  const files = await readKeyFiles(directory, onShared)
   const keys = new Map<number, SignerKey>()
   const forget = (): void => {
     for (const key of keys.values()) wipe(key.secret)

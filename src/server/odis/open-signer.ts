@@ -19,7 +19,9 @@ import {
 } from '../../secrets/index.ts'
 import type { Log } from '../log.ts'
 import { openStore } from '../open-store.ts'
+import { tellShared } from '../shared-files.ts'
 import { VERSION } from '../version.ts'
+import { startAuditKeeper } from './audit-keeper.ts'
 import { createOuterLimit } from './outer-limit.ts'
 import { createSignerMetrics, type SignerMetrics } from './signer-metrics.ts'
 import type { SignerSettings } from './signer-settings.ts'
@@ -38,7 +40,7 @@ export interface OpenSigner {
 
 export const openSigner = async (settings: SignerSettings, log: Log): Promise<OpenSigner> => {
   checkSignerStore(settings.store, { forTests: settings.allowMemory })
-  const keys = await openKeys(settings)
+  const keys = await openKeys(settings, log)
   let evaluator: Evaluator | undefined
   try {
     refuseExposedSingleKey(keys.notices, settings)
@@ -51,10 +53,14 @@ export const openSigner = async (settings: SignerSettings, log: Log): Promise<Op
   }
 }
 
-async function openKeys({ keys, keySecret, currentKey }: SignerSettings): Promise<KeyRing> {
-  const secret = await readKeySecret(keySecret)
+async function openKeys(
+  { keys, keySecret, currentKey: current }: SignerSettings,
+  log: Log,
+): Promise<KeyRing> {
+  const onShared = tellShared(log)
+  const secret = await readKeySecret(keySecret, { onShared })
   try {
-    return await loadKeys(keys, secret, currentKey === undefined ? {} : { current: currentKey })
+    return await loadKeys(keys, secret, { onShared, ...(current !== undefined && { current }) })
   } finally {
     wipe(secret)
   }
@@ -88,7 +94,10 @@ function assemble({ settings, log, keys, evaluator }: Parts): OpenSigner {
       logFault(log, event)
     },
   })
+  const { keepAudit: keep } = settings
+  const keeper = keep === undefined ? undefined : startAuditKeeper({ store, keep, log })
   const close = async (): Promise<void> => {
+    await keeper?.stop()
     await evaluator.close()
     await store.close()
     keys.wipe()

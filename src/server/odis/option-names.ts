@@ -13,6 +13,7 @@ export const ODIS_OPTION_NAMES = [
   'limit-per-address',
   'limit-in-all',
   'trust-proxy',
+  'audit-days',
 ] as const
 
 export type OdisOptionName = (typeof ODIS_OPTION_NAMES)[number]

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { mistakeOf } from '../../../test/support/mistake-of.ts'
+import { days } from '../../core/index.ts'
 import { type OdisFlags, readSignerSettings } from './signer-options.ts'
 
 const KEYS = { keys: 'keys', 'key-secret': 'file:secret' }
@@ -27,6 +28,7 @@ test('what nobody says has its default', () => {
     perAddress: { count: 60, period: '1m' },
     inAll: { count: 1_000, period: '1s' },
     trustProxy: [],
+    keepAudit: days(90),
     allowSingleKey: false,
     allowMemory: false,
   })
@@ -59,6 +61,12 @@ test('an outer limit is a number and a period, or none', () => {
   expect(settings.inAll).toBeUndefined()
 })
 
+test('audit entries are kept for days, or for ever', () => {
+  expect(read({ ...KEYS, 'audit-days': '7' }).keepAudit).toBe(days(7))
+  expect(read(KEYS, { HEADGATE_ODIS_AUDIT_DAYS: '36500' }).keepAudit).toBe(days(36_500))
+  expect(read({ ...KEYS, 'audit-days': 'forever' }).keepAudit).toBeUndefined()
+})
+
 describe('refused, naming the flag or the variable that spoke', () => {
   const wrong: readonly (readonly [string, OdisFlags])[] = [
     ['--keys', { 'key-secret': 'file:secret' }],
@@ -72,6 +80,10 @@ describe('refused, naming the flag or the variable that spoke', () => {
     ['--limit-per-address', { ...KEYS, 'limit-per-address': '60' }],
     ['--limit-in-all', { ...KEYS, 'limit-in-all': '0/1s' }],
     ['--limit-in-all', { ...KEYS, 'limit-in-all': '5/0s' }],
+    ['--audit-days', { ...KEYS, 'audit-days': '0' }],
+    ['--audit-days', { ...KEYS, 'audit-days': '1.5' }],
+    ['--audit-days', { ...KEYS, 'audit-days': '36501' }],
+    ['--audit-days', { ...KEYS, 'audit-days': 'never' }],
     ['--trust-proxy', { ...KEYS, 'trust-proxy': '10.0.0.0/8,proxy' }],
   ]
   test.each(wrong)('%s %j', (thing, flags) => {

@@ -1,6 +1,6 @@
 /** Reads what the flags and variables of a signer say into its settings. */
 import { resolve } from 'node:path'
-import { parseDuration } from '../../core/index.ts'
+import { days, parseDuration, type Span } from '../../core/index.ts'
 import { quote } from '../../documents/index.ts'
 import { isProxy } from '../addressing.ts'
 import { refuseConfig } from '../config-mistake.ts'
@@ -19,9 +19,11 @@ import { readKeySecretOption } from './key-secret-text.ts'
 import { ODIS_OPTION_NAMES, type OdisOptionName, odisVariableOf } from './option-names.ts'
 import {
   DEFAULT_IN_ALL,
+  DEFAULT_KEEP_AUDIT,
   DEFAULT_PER_ADDRESS,
   DEFAULT_SIGNER_PORT,
   DEFAULT_SIGNER_STORE,
+  MAX_AUDIT_DAYS,
   type OuterRate,
   type SignerSettings,
 } from './signer-settings.ts'
@@ -41,6 +43,7 @@ export const readSignerSettings = (call: SignerCall): SignerSettings => {
   const said = gatherOdisOptions(call.odis, call.environment)
   const perAddress = readRate(said['limit-per-address'], DEFAULT_PER_ADDRESS)
   const inAll = readRate(said['limit-in-all'], DEFAULT_IN_ALL)
+  const keepAudit = readAuditDays(said['audit-days'])
   return {
     host: host === undefined ? DEFAULT_SETTINGS.host : readHostOption(host),
     port: port === undefined ? DEFAULT_SIGNER_PORT : readPort(port),
@@ -57,6 +60,7 @@ export const readSignerSettings = (call: SignerCall): SignerSettings => {
     ...(perAddress && { perAddress }),
     ...(inAll && { inAll }),
     trustProxy: readProxies(said['trust-proxy']),
+    ...(keepAudit && { keepAudit }),
     allowSingleKey: call.allowSingleKey,
     allowMemory: call.allowMemory,
   }
@@ -123,6 +127,15 @@ function readRate(saying: Saying | undefined, byDefault: OuterRate): OuterRate |
   const length = parseDuration(period)
   if (count !== '' && length !== undefined && length > 0) return { count: Number(count), period }
   return refuse(saying, 'must be none, or a number and a period such as 60/1m')
+}
+
+/** Undefined for ever. 0 is refused: some would mean nothing by it, and others everything. */
+function readAuditDays(saying: Saying | undefined): Span | undefined {
+  if (saying === undefined) return DEFAULT_KEEP_AUDIT
+  if (saying.text === 'forever') return undefined
+  const count = /^\d{1,5}$/.test(saying.text) ? Number(saying.text) : 0
+  if (count >= 1 && count <= MAX_AUDIT_DAYS) return days(count)
+  return refuse(saying, `must be a whole number of days from 1 to ${MAX_AUDIT_DAYS}, or forever`)
 }
 
 function readProxies(saying: Saying | undefined): readonly string[] {

@@ -1,4 +1,5 @@
 /** Everything a signer is told at its start. It has no file of its own: flags win over variables. */
+import { days, type Span } from '../../core/index.ts'
 import type { Conduct, EngineName, KeySecretSource } from '../../secrets/index.ts'
 import type { LogLevel } from '../settings.ts'
 
@@ -25,6 +26,8 @@ export interface SignerSettings {
   readonly perAddress?: OuterRate
   readonly inAll?: OuterRate
   readonly trustProxy: readonly string[]
+  /** How long audit entries are kept; for ever if absent. */
+  readonly keepAudit?: Span
   /** A key in one hand on a host that others reach. */
   readonly allowSingleKey: boolean
   /** For tests: attempts are forgotten at a restart. */
@@ -48,3 +51,9 @@ export const DEFAULT_PER_ADDRESS: OuterRate = { count: 60, period: '1m' }
 
 /** More than two processors evaluate in a second, with room for quota statuses. */
 export const DEFAULT_IN_ALL: OuterRate = { count: 1_000, period: '1s' }
+
+/** A quarter: long enough to look into what somebody reports late. */
+export const DEFAULT_KEEP_AUDIT = days(90)
+
+/** A century. Whoever means longer means for ever. */
+export const MAX_AUDIT_DAYS = 36_500

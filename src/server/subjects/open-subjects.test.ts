@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { configFolder } from '../../../test/support/config-folder.ts'
 import { generateIdentity } from '../../subjects/index.ts'
+import { SILENT } from '../log.ts'
 import { openHeadgate } from '../open-headgate.ts'
 
 const CONFIG = 'limits: {Foos: {id: opaque, burst: 2, count: 1, period: 1h}}'
@@ -10,13 +11,15 @@ const CONFIG = 'limits: {Foos: {id: opaque, burst: 2, count: 1, period: 1h}}'
 const setUp = (section: string) => {
   const { path } = configFolder({ 'headgate.yml': `${CONFIG}\n${section}` })
   const file = join(path, 'headgate.db')
+  const told: object[] = []
+  const log = { ...SILENT, warn: (facts: object) => void told.push(facts) }
   const open = async (environment: Record<string, string> = {}) => {
     const flags = { config: join(path, 'headgate.yml'), store: `sqlite:${file}` }
-    const headgate = await openHeadgate({ flags, environment })
+    const headgate = await openHeadgate({ flags, environment, log })
     onTestFinished(() => headgate.close())
     return headgate
   }
-  return { open, file, path }
+  return { open, file, path, told }
 }
 
 describe('the identity of a server', () => {
@@ -40,6 +43,19 @@ describe('the identity of a server', () => {
     const { subjects } = await open()
     expect(subjects?.identity.did).toBe('did:web:hg.example')
     expect(readFileSync(join(path, 'my.key'), 'utf8').trim()).toBe(subjects?.identity.secret)
+  })
+
+  test('in a file that a group can read is told once in the log; that all can read, refused', async () => {
+    const { open, file, told } = setUp('subjects: {}')
+    const first = await open()
+    expect(told).toEqual([])
+    chmodSync(`${file}.key`, 0o640)
+    expect((await open()).subjects?.identity.did).toBe(first.subjects?.identity.did)
+    expect(told).toMatchObject([
+      { code: 'KEY_FILE_SHARED', thing: `file ${file}.key`, finding: 'mode 640' },
+    ])
+    chmodSync(`${file}.key`, 0o644)
+    await expect(open()).rejects.toMatchObject({ code: 'KEY_FILE_EXPOSED' })
   })
 
   test('that cannot be read stops the start, closes the store and is not repeated', async () => {

@@ -20,7 +20,7 @@ export interface OpenSubjectsOptions {
 /** Undefined where subjects are off; then nothing of UCAN is even loaded. */
 export const openSubjects = async (options: OpenSubjectsOptions): Promise<Subjects | undefined> => {
   const { settings, environment, store, metrics, clock, log } = options
-  const identity = await openIdentity(settings, environment)
+  const identity = await openIdentity(settings, environment, log)
   if (identity === undefined) return undefined
   const door = await import('../../subjects/index.ts')
   const provider = identity.did

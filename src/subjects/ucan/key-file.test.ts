@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { scratchFile } from '../../../test/support/scratch-file.ts'
@@ -25,7 +25,7 @@ test('the key can go by a did:web', async () => {
 
 test('a file that holds no key is refused, and not overwritten', async () => {
   const path = scratchFile('ucan.key')
-  writeFileSync(path, 'hello')
+  writeFileSync(path, 'hello', { mode: 0o600 })
   await expect(openKeyFile({ path })).rejects.toMatchObject({ code: 'KEY_INVALID' })
 })
 
@@ -35,5 +35,39 @@ test('a place where no file can be made is refused with its path', async () => {
     code: 'KEY_FILE_UNUSABLE',
     thing: `key file ${path}`,
     finding: 'ENOENT',
+  })
+})
+
+test('a file that a group can read is told, and opened all the same; a new one is not told', async () => {
+  const path = scratchFile('ucan.key')
+  const told: unknown[] = []
+  const open = () => openKeyFile({ path, onShared: (warning) => void told.push(warning) })
+  const { did } = await open()
+  expect(told).toEqual([])
+  chmodSync(path, 0o640)
+  expect((await open()).did).toBe(did)
+  expect(told).toEqual([
+    {
+      code: 'KEY_FILE_SHARED',
+      thing: `file ${path}`,
+      rule: 'should be readable by its owner only (chmod 600)',
+      finding: 'mode 640',
+    },
+  ])
+})
+
+test('a file that all can read is refused', async () => {
+  const path = scratchFile('ucan.key')
+  await openKeyFile({ path })
+  chmodSync(path, 0o644)
+  await expect(openKeyFile({ path })).rejects.toMatchObject({ code: 'KEY_FILE_EXPOSED' })
+})
+
+test('a folder in the place of the file is refused', async () => {
+  const path = scratchFile('ucan.key')
+  mkdirSync(path, { mode: 0o700 })
+  await expect(openKeyFile({ path })).rejects.toMatchObject({
+    code: 'KEY_FILE_UNUSABLE',
+    finding: 'EISDIR',
   })
 })

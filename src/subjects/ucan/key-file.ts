@@ -1,6 +1,7 @@
 /** A service's key in a file of its own, made at the first start and readable by its owner only. */
 import { randomBytes } from 'node:crypto'
-import { link, readFile, unlink, writeFile } from 'node:fs/promises'
+import { link, open, unlink, writeFile } from 'node:fs/promises'
+import { checkSecretFile, type SecretFileListener } from '../../documents/secret-file.ts'
 import { refuse } from '../mistake.ts'
 import { generateIdentity, type Identity, parseIdentity } from './identity.ts'
 
@@ -8,22 +9,34 @@ export interface KeyFileOptions {
   readonly path: string
   /** Another name for the key, such as did:web:example.com. */
   readonly did?: string | undefined
+  /** Told if a group can read the file too. */
+  readonly onShared?: SecretFileListener | undefined
 }
 
 /** Several processes may start at once on one path: they end up with one key. */
-export const openKeyFile = async ({ path, did }: KeyFileOptions): Promise<Identity> => {
-  const kept = await readKey(path)
+export const openKeyFile = async ({ path, did, onShared }: KeyFileOptions): Promise<Identity> => {
+  const kept = await readKey(path, onShared)
   if (kept !== undefined) return parseIdentity(kept, did)
   await createKey(path)
-  const made = await readKey(path)
+  const made = await readKey(path, onShared)
   return made === undefined ? unusable(path, 'no file after it was made') : parseIdentity(made, did)
 }
 
-async function readKey(path: string): Promise<string | undefined> {
+async function readKey(
+  path: string,
+  onShared: SecretFileListener | undefined,
+): Promise<string | undefined> {
+  const file = await open(path, 'r').catch((error: unknown) =>
+    codeOf(error) === 'ENOENT' ? undefined : unusable(path, codeOf(error), error),
+  )
+  if (file === undefined) return undefined
   try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    return codeOf(error) === 'ENOENT' ? undefined : unusable(path, codeOf(error), error)
+    checkSecretFile(path, await file.stat(), onShared)
+    return await file
+      .readFile('utf8')
+      .catch((error: unknown) => unusable(path, codeOf(error), error))
+  } finally {
+    await file.close()
   }
 }
 
