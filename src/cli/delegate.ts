@@ -4,7 +4,6 @@ import type { DelegateOptions } from '../subjects/index.ts'
 import type { Call, Command } from './command.ts'
 import { JSON_FLAG, LOCAL_FLAGS } from './common-flags.ts'
 import { describeSeconds, inSeconds, parseMoment, readMoment } from './moments.ts'
-import { openKey } from './open-key.ts'
 import { readNumber } from './rate-draft.ts'
 import { requireFlag } from './require-flag.ts'
 import { writeJson } from './terminal.ts'
@@ -55,6 +54,7 @@ async function readRight(
   call: Call,
 ): Promise<Pick<DelegateOptions, 'from' | 'provider' | 'proofs'>> {
   const { inspectProof, parseIdentity } = await import('../subjects/index.ts')
+  const { openKey } = await import('./open-key.ts')
   const from = await openKey(call)
   const proof = await readProofFile(call)
   const about = proof === undefined ? undefined : inspectProof(proof).capabilities[0]?.with

@@ -1,7 +1,6 @@
 /** `headgate keys show`: the DID of a key. Never the key itself. */
 import type { Command } from './command.ts'
 import { JSON_FLAG, LOCAL_FLAGS } from './common-flags.ts'
-import { openKey } from './open-key.ts'
 import { table, writeJson } from './terminal.ts'
 import { KEY_FLAG } from './ucan-key.ts'
 
@@ -11,6 +10,7 @@ export const keysShow: Command = {
   operands: [],
   flags: [KEY_FLAG, ...LOCAL_FLAGS, JSON_FLAG],
   run: async (call) => {
+    const { openKey } = await import('./open-key.ts')
     const { did, keyDid } = await openKey(call)
     if (call.flags.has('json')) writeJson(call.terminal, { did, key: keyDid })
     else

@@ -22,7 +22,9 @@ export const lintFiles = async (
   const findings = read.flatMap((outcome) => ('error' in outcome ? [toError(outcome.error)] : []))
   // What one file declares, the others may use.
   const limits = parts.flatMap((part) => part.limits ?? [])
-  const alone = parts
+  // A file by itself is all that there is together.
+  const several = files.length > 1 ? parts : []
+  const alone = several
     .flatMap((part) => mistakesOf({ ...part, limits }))
     // Perhaps declared in a file that could not be read.
     .filter(({ mistake }) => findings.length === 0 || mistake.code !== 'LIMIT_UNKNOWN')

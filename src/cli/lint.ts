@@ -3,7 +3,7 @@ import { refuseCall } from './cli-mistake.ts'
 import type { Command } from './command.ts'
 import { JSON_FLAG } from './common-flags.ts'
 import { DOCUMENT_KINDS, type DocumentKind } from './document-kind.ts'
-import { type Finding, lintFiles } from './lint-files.ts'
+import type { Finding } from './lint-files.ts'
 import { writeJson } from './terminal.ts'
 
 export const lint: Command = {
@@ -19,7 +19,9 @@ export const lint: Command = {
     JSON_FLAG,
   ],
   run: async ({ operands, flags, terminal }) => {
-    const findings = await lintFiles(operands, readKind(flags.text('as')))
+    const kind = readKind(flags.text('as'))
+    const { lintFiles } = await import('./lint-files.ts')
+    const findings = await lintFiles(operands, kind)
     const failed = findings.some(({ level }) => level === 'error')
     if (flags.has('json')) {
       writeJson(terminal, { ok: !failed, files: operands, findings: findings.map(toJson) })

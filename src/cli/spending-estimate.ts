@@ -1,15 +1,9 @@
 /** `headgate spending estimate`: what storing call data in files will cost, before it is done. */
 import { quote } from '../documents/index.ts'
-import {
-  createMirrorNode,
-  type ExchangeRate,
-  estimateFileFee,
-  FEE_TABLES,
-  type FeeTableName,
-  formatAmount,
-  HBAR,
-  rateOf,
-} from '../spending/index.ts'
+import { formatAmount, HBAR } from '../spending/amount.ts'
+import { type ExchangeRate, rateOf } from '../spending/exchange-rate.ts'
+import { estimateFileFee, FEE_TABLES, type FeeTableName } from '../spending/fee-estimate.ts'
+import { createMirrorNode } from '../spending/mirror-node.ts'
 import { refuseCall } from './cli-mistake.ts'
 import type { Command } from './command.ts'
 import { JSON_FLAG } from './common-flags.ts'

@@ -1,5 +1,5 @@
 /** `headgate spending report`: what the money of a window was spent on. */
-import { formatAmount, type Unit } from '../spending/index.ts'
+import { formatAmount, type Unit } from '../spending/amount.ts'
 import { toTimestamp } from '../spending/timestamp.ts'
 import type { Command } from './command.ts'
 import { readMoment } from './moments.ts'

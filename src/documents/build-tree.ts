@@ -2,10 +2,14 @@
 import { isAlias, isScalar, isSeq, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import { assert, describePosition, type Position } from '../core/errors.ts'
 import { refuse } from './mistake.ts'
-import { describeNode, type MapEntry, type Node, quote, type ScalarNode } from './node.ts'
-
-/** More than 200,000 overrides with comments hold, counted as if aliases were written out. */
-export const MAX_NODES = 2_000_000
+import {
+  describeNode,
+  MAX_NODES,
+  type MapEntry,
+  type Node,
+  quote,
+  type ScalarNode,
+} from './node.ts'
 
 type Locate = (offset: number) => Position
 

@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { mistakeOf } from '../../test/support/mistake-of.ts'
-import { MAX_DEPTH, MAX_DOCUMENT_LENGTH, parseDocument } from './document.ts'
-import type { Node } from './node.ts'
+import { MAX_DOCUMENT_LENGTH, parseDocument } from './document.ts'
+import { MAX_DEPTH, type Node } from './node.ts'
+import { readYaml } from './yaml.ts'
 
 const parse = (text: string): Node => parseDocument(text, 'test.yml')
 
@@ -73,6 +75,23 @@ describe('one document becomes a tree of source text', () => {
     ['a merge key is a key like any other', 'a: {<<: 1}', { a: { '<<': '1' } }],
   ])('%s', (_, text, expected) => {
     expect(plain(parse(text))).toEqual(expected)
+  })
+})
+
+describe('JSON is read by its own rules, and means what it means as YAML', () => {
+  test('any JSON, however it is laid out: the same tree, positions included', () => {
+    const layout = fc.constantFrom(undefined, 1, 4, '\t')
+    fc.assert(
+      fc.property(fc.oneof(fc.array(fc.jsonValue()), fc.object()), layout, (value, space) => {
+        const text = JSON.stringify(value, undefined, space)
+        expect(parse(text)).toEqual(readYaml(text, 'test.yml'))
+      }),
+    )
+  })
+
+  test('what only begins like JSON is YAML, and refused in its words', () => {
+    expect(plain(parse('[a, b] # and a comment'))).toEqual(['a', 'b'])
+    expect(refusalOf('{"a": 1, "a": 2}').message).toContain('must stand once in its map')
   })
 })
 

@@ -1,6 +1,7 @@
-/** Strict documents: YAML or JSON text to a tree with positions, and readers over it. */
-export { MAX_NODES } from './build-tree.ts'
-export { MAX_DEPTH, MAX_DOCUMENT_LENGTH, parseDocument } from './document.ts'
+/**
+ * Strict documents: a tree with positions, and readers over it. Whoever makes a tree from text takes
+ * `document.ts` or `json.ts`: the YAML library loads slower than most commands run.
+ */
 export {
   type Field,
   type Fields,

@@ -78,6 +78,11 @@ test('the same key twice is refused, at the second', () => {
   })
 })
 
+test('text of millions of escapes does not exhaust the stack', () => {
+  const text = `"${'\\n'.repeat(4_000_000)}"`
+  expect(parseJson(text, 'test.json')).toMatchObject({ kind: 'scalar', text: JSON.parse(text) })
+})
+
 test('a deep document is refused before it can exhaust the stack', () => {
   expect(mistakeOf(() => parseJson('['.repeat(100_000), 'x.json')).code).toBe('DOCUMENT_TOO_LARGE')
 })

@@ -1,8 +1,7 @@
 /** Strict JSON (RFC 8259) as the same tree that YAML gives: source text with positions, numbers unread. */
 import { assert, describePosition, type Position } from '../core/errors.ts'
-import { MAX_DEPTH } from './document.ts'
 import { refuse } from './mistake.ts'
-import { type MapEntry, type Node, quote, type ScalarNode } from './node.ts'
+import { MAX_DEPTH, type MapEntry, type Node, quote, type ScalarNode } from './node.ts'
 
 /** Room for half a million plans. It bounds the values too: each takes two characters at least. */
 export const MAX_JSON_LENGTH = 64 * 1024 * 1024
@@ -89,8 +88,6 @@ function readPairs(tokens: Tokens, depth: number): MapEntry[] {
 const SPACE = /[ \t\n\r]*/y
 /** Nothing above it is white space to JSON. */
 const LAST_SPACE = 0x20
-/** Looser than JSON: what stands between the quotes is left to `JSON.parse`. */
-const TEXT = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y
 const WORD = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
 const MARKS: readonly Token['kind'][] = ['[', ']', '{', '}', ',', ':']
 
@@ -112,7 +109,7 @@ function tokenize(text: string, locate: (offset: number) => Position): Tokens {
       if (first === undefined) return take('end', '')
       const mark = MARKS.find((candidate) => candidate === first)
       if (mark !== undefined) return take(mark, first)
-      const quoted = first === '"' ? match(TEXT) : undefined
+      const quoted = first === '"' ? quotedAt(text, offset) : undefined
       if (quoted !== undefined) return take('text', quoted)
       const word = match(WORD)
       return word === undefined
@@ -120,6 +117,18 @@ function tokenize(text: string, locate: (offset: number) => Position): Tokens {
         : take('word', word)
     },
   }
+}
+
+/**
+ * Looser than JSON: what stands between the quotes is left to `JSON.parse`. Undefined if they are not
+ * closed. A pattern would run out of stack at millions of escapes.
+ */
+function quotedAt(text: string, start: number): string | undefined {
+  for (let end = start + 1; end < text.length; end += 1) {
+    if (text[end] === '"') return text.slice(start, end + 1)
+    if (text[end] === '\\') end += 1
+  }
+  return undefined
 }
 
 /** Offsets come in ascending order, so that the text is searched for line breaks once. */

@@ -31,8 +31,28 @@ export interface MapEntry {
   readonly value: Node
 }
 
+/** Nothing we read nests beyond six. At some thousands the YAML library takes the process down. */
+export const MAX_DEPTH = 64
+
+/** More than 200,000 overrides with comments hold, counted as if aliases were written out. */
+export const MAX_NODES = 2_000_000
+
 /** Longer findings are cut: a message is read by a person. */
 const MAX_FINDING = 80
+
+/** How many values and keys it holds, itself among them. */
+export const sizeOf = (node: Node): number => {
+  switch (node.kind) {
+    case 'scalar':
+      return 1
+    case 'list':
+      return node.items.reduce((sum, item) => sum + sizeOf(item), 1)
+    case 'map':
+      return node.entries.reduce((sum, { value }) => sum + 1 + sizeOf(value), 1)
+    default:
+      return node satisfies never
+  }
+}
 
 /** What YAML calls null, an absent value included. */
 export const isNothing = (node: Node): boolean =>

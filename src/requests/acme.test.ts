@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseDocument } from '../documents/index.ts'
+import { parseDocument } from '../documents/document.ts'
 import {
   type AcmeCharge,
   certificateIssued,

@@ -8,7 +8,7 @@ import {
 } from '../../test/support/boulder-differences.ts'
 import { mistakeOf } from '../../test/support/mistake-of.ts'
 import { vectors } from '../../test/support/vectors.ts'
-import { parseDocument } from '../documents/index.ts'
+import { parseDocument } from '../documents/document.ts'
 import { buildCatalog, type Catalog } from './catalog.ts'
 import { coveringIdentifiers, type Identifier } from './identifiers.ts'
 

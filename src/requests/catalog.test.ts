@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mistakeOf } from '../../test/support/mistake-of.ts'
-import { parseDocument } from '../documents/index.ts'
+import { parseDocument } from '../documents/document.ts'
 import { buildCatalog } from './catalog.ts'
 
 const yaml = (text: string, file = 'test.yml') => parseDocument(text, file)

@@ -1,5 +1,5 @@
 /** A catalog from YAML text: the short way for programs that keep their limits with their code. */
-import { parseDocument } from '../documents/index.ts'
+import { parseDocument } from '../documents/document.ts'
 import { buildCatalog, type Catalog } from './catalog.ts'
 import type { IdPolicy } from './overrides.ts'
 

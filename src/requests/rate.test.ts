@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { mistakeOf } from '../../test/support/mistake-of.ts'
-import { parseDocument, readFields } from '../documents/index.ts'
+import { parseDocument } from '../documents/document.ts'
+import { readFields } from '../documents/index.ts'
 import { RATE_FIELDS, readRate } from './rate.ts'
 
 const rate = (burst: number, count: number, period: string) => {

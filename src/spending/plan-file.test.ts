@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mistakeOf } from '../../test/support/mistake-of.ts'
-import { parseDocument } from '../documents/index.ts'
+import { parseDocument } from '../documents/document.ts'
 import { buildPlanCatalog } from './plan-catalog.ts'
 import { parsePlans, readPlans } from './plan-file.ts'
 import { PlanError } from './plan-mistake.ts'

@@ -6,14 +6,14 @@ import { sources } from '../support/sources.ts'
 const files = new Map(sources().map(({ path, text }) => [path, text]))
 
 /** Only what runs: types leave nothing behind. */
-const STATEMENT = /^(?:import|export) (?!type\b)[^'`;]*?from '(\.[^']+)'/gm
+const STATEMENT = /^(?:import|export) (?!type\b)[^'`;]*?from '([^']+)'/gm
 
+/** Files of ours by their path, packages by their name. */
 const reachable = (path: string, seen = new Set<string>()): ReadonlySet<string> => {
-  const text = files.get(path)
-  if (text === undefined || seen.has(path)) return seen
+  if (seen.has(path)) return seen
   seen.add(path)
-  for (const [, to = ''] of text.matchAll(STATEMENT)) {
-    reachable(posix.join(posix.dirname(path), to), seen)
+  for (const [, to = ''] of (files.get(path) ?? '').matchAll(STATEMENT)) {
+    reachable(to.startsWith('.') ? posix.join(posix.dirname(path), to) : to, seen)
   }
   return seen
 }
@@ -26,3 +26,8 @@ test.each(['src/cli/main.ts', 'src/cli/run-server.ts', 'src/server/index.ts'])(
     expect(loaded.filter((path) => path.startsWith('src/subjects/'))).toEqual([])
   },
 )
+
+test('a command has loaded nothing but Node and files of ours when it starts to run', () => {
+  const loaded = [...reachable('src/cli/main.ts')]
+  expect(loaded.filter((path) => !/^(?:src\/|node:)/.test(path))).toEqual([])
+})

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { parseDocument } from '../../src/documents/index.ts'
+import { parseDocument } from '../../src/documents/document.ts'
 import { createHttpServer } from '../../src/server/http/server.ts'
 import { SILENT } from '../../src/server/log.ts'
 import { loadSpending } from '../../src/server/spending/spending-configuration.ts'
