@@ -11,10 +11,8 @@ const MAX_TEXT = 45
 export const parseAddress = (text: string): Address | undefined => {
   if (IPV4.test(text)) return ipaddr.IPv4.parse(text)
   if (text.length > MAX_TEXT || !IPV6_CHARACTERS.test(text)) return undefined
-  const groups = withoutDots(text)
-  if (!ipaddr.IPv6.isValid(groups)) return undefined
-  const address = ipaddr.IPv6.parse(groups)
-  return address.isIPv4MappedAddress() ? address.toIPv4Address() : address
+  const address = parseIPv6(withoutDots(text))
+  return address?.isIPv4MappedAddress() ? address.toIPv4Address() : address
 }
 
 export const isIPv6 = (address: Address): address is ipaddr.IPv6 => address.kind() === 'ipv6'
@@ -37,4 +35,13 @@ function withoutDots(text: string): string {
   if (!IPV4.test(tail)) return text
   const [a = 0, b = 0, c = 0, d = 0] = tail.split('.').map(Number)
   return `${text.slice(0, start)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+}
+
+/** Not by `isValid` first: it parses too, and forgets what it found. */
+function parseIPv6(groups: string): ipaddr.IPv6 | undefined {
+  try {
+    return ipaddr.IPv6.parse(groups)
+  } catch {
+    return undefined
+  }
 }
