@@ -15,6 +15,14 @@ test('a problem becomes the mistake that the server found', () => {
   expect(reading).toThrow(expect.objectContaining(problem))
 })
 
+test('a mistake in a document keeps its place', () => {
+  const at = { file: 'plans.json', line: 3, column: 5 }
+  const problem = { code: 'PLAN_TYPE_INVALID', thing: 'plans[0]', rule: 'must be a tier', at }
+  const reading = () => read(400, JSON.stringify(problem))
+  expect(reading).toThrow('plans.json:3:5: plans[0]: must be a tier')
+  expect(reading).toThrow(expect.objectContaining({ at }))
+})
+
 test.each([
   [200, '<html>'],
   [200, '{}'],

@@ -1,5 +1,5 @@
 /** The answers of the HTTP API, as far as commands read them. `--json` prints the bodies whole. */
-import { HeadgateError } from '../core/index.ts'
+import { HeadgateError, type Position } from '../core/index.ts'
 import { refuseCall } from './cli-mistake.ts'
 
 export interface OutlookBody {
@@ -60,9 +60,10 @@ export const readReply = <Body extends object>(
 ): Body => {
   const body = parse(text)
   if (status === 200 && holds(body, fields)) return body
-  const { code, thing, rule, finding } = body
+  const { code, thing, rule, finding, at } = body
   if (isText(code) && isText(thing) && isText(rule)) {
-    throw new HeadgateError({ code, thing, rule, ...(isText(finding) && { finding }) })
+    const found = isText(finding) ? finding : undefined
+    throw new HeadgateError({ code, thing, rule, finding: found, at: placeIn(at) })
   }
   const found = `status ${status}`
   return refuseCall({
@@ -78,6 +79,13 @@ const RULE = 'must be a Headgate server of this version'
 /** The server's schema says the rest; fields that are absent are the sign of another server. */
 const holds = <Body extends object>(body: object, fields: readonly (keyof Body)[]): body is Body =>
   fields.every((field) => Object.hasOwn(body, field))
+
+function placeIn(at: unknown): Position | undefined {
+  if (typeof at !== 'object' || at === null) return undefined
+  const { file, line, column }: Partial<Record<keyof Position, unknown>> = at
+  const isPlace = isText(file) && typeof line === 'number' && typeof column === 'number'
+  return isPlace ? { file, line, column } : undefined
+}
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 

@@ -5,6 +5,7 @@ import type { Node } from '../documents/index.ts'
 import { buildCatalog, type CatalogSources } from '../requests/index.ts'
 import { type ConfigFile, readConfig } from '../server/config-file.ts'
 import { readTree } from '../server/configuration.ts'
+import type { Environment } from '../server/options.ts'
 import { type DocumentKind, kindOf } from './document-kind.ts'
 
 export interface Finding {
@@ -12,12 +13,19 @@ export interface Finding {
   readonly mistake: HeadgateError
 }
 
+export interface Manner {
+  /** Told from the content unless given. */
+  readonly kind: DocumentKind | undefined
+  /** What the server would hear beside the files: a total and tiers may come from there. */
+  readonly environment: Environment
+}
+
 /** The first mistake of each file, and every warning of those that hold none. */
 export const lintFiles = async (
   files: readonly string[],
-  kind?: DocumentKind,
+  manner: Manner,
 ): Promise<readonly Finding[]> => {
-  const read = await Promise.all(files.map((file) => open(file, kind)))
+  const read = await Promise.all(files.map((file) => open(file, manner)))
   const parts = read.flatMap((outcome) => ('error' in outcome ? [] : [outcome]))
   const findings = read.flatMap((outcome) => ('error' in outcome ? [toError(outcome.error)] : []))
   // What one file declares, the others may use.
@@ -36,31 +44,39 @@ export const lintFiles = async (
 /** What a file brings to the catalog, the files that a headgate.yml names included. */
 async function open(
   file: string,
-  kind?: DocumentKind,
+  { kind, environment }: Manner,
 ): Promise<CatalogSources | { readonly error: HeadgateError }> {
   try {
     const tree = await readTree(file)
-    return await sourcesOf(tree, kind ?? kindOf(tree), file)
+    return await sourcesOf({ tree, file, environment }, kind ?? kindOf(tree))
   } catch (error) {
     return { error: mistakeIn(error) }
   }
 }
 
-async function sourcesOf(tree: Node, kind: DocumentKind, file: string): Promise<CatalogSources> {
+interface Document {
+  readonly tree: Node
+  readonly file: string
+  readonly environment: Environment
+}
+
+async function sourcesOf(document: Document, kind: DocumentKind): Promise<CatalogSources> {
+  const { tree } = document
   switch (kind) {
     case 'defaults':
       return { defaults: [tree] }
     case 'overrides':
       return { overrides: [tree] }
     case 'config':
-      return configSources(readConfig(tree, file), file)
+      return configSources(document)
     default:
       return kind satisfies never
   }
 }
 
-async function configSources(config: ConfigFile, file: string): Promise<CatalogSources> {
-  await checkSpending(config, file)
+async function configSources(document: Document): Promise<CatalogSources> {
+  const config = readConfig(document.tree, document.file)
+  await checkSpending(config, document)
   const { limits, overrides, defaultsFile, overridesFile, refuseReserved = false } = config
   return {
     limits: limits === undefined ? [] : [limits],
@@ -73,11 +89,13 @@ async function configSources(config: ConfigFile, file: string): Promise<CatalogS
   }
 }
 
-/** As the server would read it, the file of plans included; what the variables say is not known here. */
-async function checkSpending({ spending }: ConfigFile, file: string): Promise<void> {
-  if (spending === undefined) return
-  const { loadPlansOf } = await import('../server/spending/spending-configuration.ts')
-  await loadPlansOf(spending, dirname(resolve(file)))
+/** As the server would read it, the file of plans and the variables included. */
+async function checkSpending(config: ConfigFile, document: Document): Promise<void> {
+  const { spending: section } = config
+  if (section === undefined) return
+  const { file, environment } = document
+  const { loadSpending } = await import('../server/spending/spending-configuration.ts')
+  await loadSpending({ section, environment, folder: dirname(resolve(file)) })
 }
 
 function together(parts: readonly CatalogSources[]): CatalogSources {

@@ -18,10 +18,10 @@ export const lint: Command = {
     },
     JSON_FLAG,
   ],
-  run: async ({ operands, flags, terminal }) => {
+  run: async ({ operands, flags, environment, terminal }) => {
     const kind = readKind(flags.text('as'))
     const { lintFiles } = await import('./lint-files.ts')
-    const findings = await lintFiles(operands, kind)
+    const findings = await lintFiles(operands, { kind, environment })
     const failed = findings.some(({ level }) => level === 'error')
     if (flags.has('json')) {
       writeJson(terminal, { ok: !failed, files: operands, findings: findings.map(toJson) })

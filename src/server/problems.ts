@@ -1,5 +1,5 @@
 /** What goes wrong over HTTP, as problem details (RFC 9457): each code with its status and title. */
-import type { BatchErrorCode, HeadgateError, StoreErrorCode } from '../core/index.ts'
+import type { BatchErrorCode, HeadgateError, Position, StoreErrorCode } from '../core/index.ts'
 import type {
   AskErrorCode,
   CatalogErrorCode,
@@ -60,13 +60,18 @@ export interface Problem {
   readonly thing: string
   readonly rule: string
   readonly finding?: string
+  /** In a document that was sent. */
+  readonly at?: Position
 }
 
 export const toProblem = (error: HeadgateError<ProblemCode>): Problem => {
-  const { code, message: detail, thing, rule, finding } = error
+  const { code, message: detail, thing, rule, finding, at } = error
   const { status, title } = PROBLEMS[code]
-  const problem = { type: typeOf(code), title, status, code, detail, thing, rule }
-  return finding === undefined ? problem : { ...problem, finding }
+  return {
+    ...{ type: typeOf(code), title, status, code, detail, thing, rule },
+    ...(finding !== undefined && { finding }),
+    ...(at !== undefined && { at }),
+  }
 }
 
 export const hasProblem = (error: HeadgateError): error is HeadgateError<ProblemCode> =>
@@ -149,6 +154,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, Row>> = {
   QUEUE_FULL: row(503, 'The queue is full'),
   QUEUE_ITEM_TOO_LARGE: row(400, 'The expense is too large for the queue'),
   QUEUE_CLOSED: row(503, 'The queue is closed'),
+  QUEUE_IN_USE: row(503, 'Another process has the queue'),
   QUEUE_UNAVAILABLE: row(503, 'The queue cannot be written'),
   AMOUNT_INVALID: row(400, 'The amount is not one'),
   ADDRESS_INVALID: row(400, 'The address is not one'),

@@ -86,6 +86,16 @@ describe('the operator balance', () => {
     expect((await desk.spending.check({ estimate: 101n })).reason).toBe('OPERATOR_BALANCE')
   })
 
+  test('that was never read is like one that was read too long ago', async () => {
+    const ignoring = openDesk({ operator: OPERATOR })
+    expect((await ignoring.spending.check({ estimate: 1n })).allowed).toBe(true)
+    const denying = openDesk({ operator: { ...OPERATOR, stale: 'deny' } })
+    const { reason } = await denying.spending.check({ estimate: 1n })
+    expect(reason).toBe('OPERATOR_BALANCE_STALE')
+    await denying.spending.pushBalance(300n)
+    expect((await denying.spending.check({ estimate: 1n })).allowed).toBe(true)
+  })
+
   const OPERATOR = { minBalance: 50n, maxAge: minutes(10), stale: 'ignore' } as const
 })
 
@@ -162,7 +172,9 @@ describe('a caller’s mistake', () => {
 
   test.each([
     ['an address that is none', { from: 'alice' }, 'ADDRESS_INVALID'],
+    ['an address that is empty, which would leave the plan out', { from: '' }, 'ADDRESS_INVALID'],
     ['an IP that is none', { ip: '10.0.0.256' }, 'IP_INVALID'],
+    ['an IP that is empty', { ip: '' }, 'IP_INVALID'],
     ['an operation with a slash', { operation: 'File/Append' }, 'OPERATION_INVALID'],
   ])('is %s', async (_, ask, code) => {
     expect([await check(ask), await record(ask)]).toEqual([code, code])

@@ -71,8 +71,8 @@ export const UNNAMED_OPERATION = 'Unspecified'
 export const MAX_NOTE = 256
 
 export const toWho = ({ from, ip, operation, mode }: Purpose): Who => ({
-  address: from === undefined || from === '' ? undefined : toAddress(from),
-  ip: ip === undefined || ip === '' ? undefined : toIp(ip),
+  address: from === undefined ? undefined : toAddress(from),
+  ip: ip === undefined ? undefined : toIp(ip),
   operation: operation === undefined ? UNNAMED_OPERATION : toOperationName(operation),
   mode: mode ?? 'TRANSACTION',
 })

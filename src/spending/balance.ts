@@ -58,9 +58,9 @@ export const balanceRule = (context: Context): BalanceRule => {
   const { settings, view } = context
   const { minBalance, maxAge, stale } = settings.operator
   const reading = readReading(context)
-  if (reading === undefined) return rule('unlimited', 'OPERATOR_BALANCE')
-  const staleAt = after(reading.at, maxAge)
-  if (view.now > staleAt) {
+  const staleAt = reading && after(reading.at, maxAge)
+  // A balance that was never read is as good as one that was read too long ago.
+  if (reading === undefined || staleAt === undefined || view.now > staleAt) {
     return stale === 'ignore'
       ? rule('unlimited', 'OPERATOR_BALANCE')
       : rule(0n, 'OPERATOR_BALANCE_STALE')

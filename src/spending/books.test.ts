@@ -140,6 +140,17 @@ describe('verification', () => {
     expect((await desk.spending.verify()).drifts).toMatchObject([drift])
   })
 
+  test('names what the payer is said to have paid before its first entry', async () => {
+    const desk = openDesk()
+    await desk.store.transact(({ now }) => ({
+      writes: [{ key: KEYS.node(now, 'outflow'), value: '5' }],
+      appends: [],
+      result: undefined,
+    }))
+    const drift = { node: 'outflow', ledger: { spent: 0n }, balance: { spent: 5n } }
+    expect((await desk.spending.verify()).drifts).toMatchObject([drift])
+  })
+
   test('names entries that are gone', async () => {
     const desk = await busy()
     const third = (await desk.store.read(KEYS.ledger, 0, 3)).at(-1)

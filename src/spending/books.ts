@@ -6,6 +6,7 @@ import { type Compaction, compact } from './compaction.ts'
 import type { Context } from './context.ts'
 import { type ExportFormat, exportLedger } from './export.ts'
 import { type HistoryPage, historyOf, type PlanUsage, usageOf } from './history.ts'
+import { canonicalPlanId } from './implicit-plan.ts'
 import { decodeKeptPlan } from './kept-plan.ts'
 import { keysOf } from './keys.ts'
 import type { Plan, SpendingSettings } from './plan.ts'
@@ -48,9 +49,9 @@ export const spendingBooks = (
   return {
     window: async () => (await calendar()).window,
     report: async (window) => reportOf(store, keys(), window ?? (await calendar()).window.startsAt),
-    usage: async (plan) => usageOf(store, keys(), plan, (await calendar()).seen),
+    usage: async (plan) => usageOf(store, keys(), spelt(plan), (await calendar()).seen),
     history: (plan, after = 0, limit = HISTORY_PAGE) =>
-      historyOf(store, keys(), plan, after, limit),
+      historyOf(store, keys(), spelt(plan), after, limit),
     verify: () => verify(store, keys(), open),
     export: (format) => exportLedger(store, keys(), format),
     compact: () => compact(store, keys(), open),
@@ -63,3 +64,6 @@ export const spendingBooks = (
     pulse: () => store.transact((view) => answer(pulseOf(open(view)))),
   }
 }
+
+/** As the ledger spells it; what is no plan's name has no entries either. */
+const spelt = (plan: string): string => canonicalPlanId(plan) ?? plan

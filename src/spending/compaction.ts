@@ -3,13 +3,13 @@
  * too, written before anything is forgotten, and they say how many they stand for.
  */
 import { answer, type Store, type Plan as StorePlan, type View } from '../core/store.ts'
-import type { Instant, Span } from '../core/time.ts'
-import { type Context, REMEMBER_FOR, toStorePlan } from './context.ts'
+import type { Instant } from '../core/time.ts'
+import { checkCompaction } from './compaction-policy.ts'
+import { type Context, toStorePlan } from './context.ts'
 import type { EntryDraft, NodeTotal } from './entry.ts'
 import { type Fold, foldEntry } from './fold.ts'
 import type { Keys } from './keys.ts'
 import { type Compacted, readCompacted, readLedger } from './ledger.ts'
-import { mistake } from './mistake.ts'
 
 export interface Compaction {
   /** Entries that were replaced. */
@@ -45,10 +45,10 @@ interface Opening {
 }
 
 function openingOf({ settings, view, keys, calendar }: Context): Opening {
-  const { compactAfter, holdFor, rememberFor = REMEMBER_FOR, window } = settings
+  const { compactAfter, window } = settings
   const compacted = readCompacted(view, keys)
   if (compactAfter === undefined) return { compacted, cutoff: undefined }
-  refuseTooSoon(compactAfter, holdFor + rememberFor)
+  checkCompaction(settings)
   const cutoff = Math.min(view.now - compactAfter - window.length, calendar.window.startsAt)
   return { compacted, cutoff }
 }
@@ -104,10 +104,4 @@ function totalEntries({ fold, entries, through }: Collected): readonly EntryDraf
       return { kind: 'totals', window, moves: [], totals: slice, detail }
     }),
   )
-}
-
-function refuseTooSoon(after: Span, needed: number): void {
-  if (after >= needed) return
-  const rule = 'must be at least as long as holds live and are remembered, or they could not settle'
-  throw mistake('COMPACTION_TOO_SOON', 'compactAfter', rule, `${after / 1_000_000} s`)
 }

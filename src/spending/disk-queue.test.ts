@@ -1,6 +1,6 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { scratchFile } from '../../test/support/scratch-file.ts'
 import { instant } from '../core/time.ts'
 import { type DiskQueueOptions, MAX_ITEM_LENGTH, openDiskQueue } from './disk-queue.ts'
@@ -102,13 +102,34 @@ test('an item that can never be delivered is put aside with the reason, and told
   const { queue } = await openQueue(path, {
     deliver: away,
     isFinal: () => true,
-    onFault: (error, item) => told.push([String(error), item]),
+    onFault: () => told.push('to be tried again'),
+    onRefused: (error, file) => told.push([String(error), file]),
   })
   await queue.add('bad')
   await queue.drained()
   expect(queue.status()).toMatchObject({ pending: 0, refused: 1 })
-  expect(JSON.parse(readFileSync(`${path}.refused`, 'utf8'))).toMatchObject({ item: 'bad' })
-  expect(told).toEqual([['Error: away', 'bad']])
+  expect(JSON.parse(readFileSync(`${path}.refused`, 'utf8'))).toEqual({
+    at: '1970-01-01T00:00:01.000000Z',
+    item: 'bad',
+    error: 'Error: away',
+  })
+  expect(told).toEqual([['Error: away', `${path}.refused`]])
+})
+
+test('while it cannot even be put aside it waits, and that is told', async () => {
+  const path = scratchFile('queue')
+  mkdirSync(`${path}.refused`)
+  const told: unknown[] = []
+  const { queue } = await openQueue(path, {
+    deliver: away,
+    isFinal: () => true,
+    timers: stillTimers,
+    onFault: (error) => told.push(error),
+  })
+  await queue.add('bad')
+  await vi.waitUntil(() => told.length > 0)
+  expect(told).toEqual([expect.objectContaining({ code: 'EISDIR' })])
+  expect(queue.status()).toMatchObject({ pending: 1, refused: 0 })
 })
 
 describe('the queue refuses', () => {

@@ -2,14 +2,17 @@
  * A queue on local disk between those who must not wait and something that may be slow or away.
  *
  * Each item is delivered at least once, in no order; whoever receives it makes that exactly once.
- * One process at a time owns a file: nothing here keeps a second one out.
+ * One process at a time owns a file, as long as both are on one machine.
  */
 import { appendFile } from 'node:fs/promises'
 import { assert } from '../core/errors.ts'
 import type { Clock, Instant } from '../core/time.ts'
 import { startDelivery } from './delivery.ts'
 import type { Timers } from './poller.ts'
-import { openQueueShelf, type Pending, queueMistake } from './queue-shelf.ts'
+import { takeQueueLock } from './queue-lock.ts'
+import { queueMistake } from './queue-mistake.ts'
+import { openQueueShelf, type Pending } from './queue-shelf.ts'
+import { toTimestamp } from './timestamp.ts'
 
 export interface DiskQueue {
   /** Resolves when the item is on disk: from then on no crash loses it. */
@@ -37,8 +40,10 @@ export interface DiskQueueOptions {
   /** An error that no repetition cures: the item goes to `PATH.refused`, for a person to look at. */
   readonly isFinal: (error: unknown) => boolean
   readonly clock: Clock
-  /** Told of every delivery that failed. Must not throw. */
+  /** Told of every delivery that failed and is tried again. Must not throw. */
   readonly onFault?: (error: unknown, item: string) => void
+  /** Told of every item that was put aside, and into which file. Must not throw. */
+  readonly onRefused?: (error: unknown, file: string) => void
   readonly timers?: Timers
   readonly maxPending?: number
 }
@@ -50,8 +55,12 @@ export const MAX_PENDING = 100_000
 export const MAX_ITEM_LENGTH = 16 * 1024
 
 export const openDiskQueue = async (options: DiskQueueOptions): Promise<DiskQueue> => {
-  const { path, deliver, isFinal, clock, onFault, timers, maxPending = MAX_PENDING } = options
-  const shelf = await openQueueShelf(path, maxPending)
+  const { path, deliver, clock, timers, maxPending = MAX_PENDING } = options
+  const lock = await takeQueueLock(path)
+  const shelf = await openQueueShelf(path, maxPending).catch(async (error: unknown) => {
+    await lock.release()
+    throw error
+  })
   const delivery = startDelivery(attempt, timers)
   const counts = { delivered: 0, refused: 0 }
   let whenDrained: (() => void)[] = []
@@ -64,9 +73,7 @@ export const openDiskQueue = async (options: DiskQueueOptions): Promise<DiskQueu
       await deliver(entry.item)
       counts.delivered += 1
     } catch (error) {
-      onFault?.(error, entry.item)
-      if (!isFinal(error)) throw error
-      await setAside(`${path}.refused`, entry, error)
+      await giveUp(options, entry, error)
       counts.refused += 1
     }
     shelf.strike(number)
@@ -98,13 +105,26 @@ export const openDiskQueue = async (options: DiskQueueOptions): Promise<DiskQueu
       if (closed) return
       closed = true
       await delivery.stop()
-      await shelf.close()
+      await shelf.close().finally(() => lock.release())
     },
   }
 }
 
-/** Rejects while not even that can be written: then the item is tried again. */
-async function setAside(path: string, { at, item }: Pending, error: unknown): Promise<void> {
-  const line = `${JSON.stringify({ at, item, error: String(error) })}\n`
-  await appendFile(path, line, { mode: 0o600, flush: true })
+/** Puts the item aside. Rejects if it is to be tried again, as it is while not even that can be written. */
+async function giveUp(options: DiskQueueOptions, entry: Pending, error: unknown): Promise<void> {
+  const { path, isFinal, onFault, onRefused } = options
+  const file = `${path}.refused`
+  try {
+    if (!isFinal(error)) throw error
+    await setAside(file, entry, error)
+  } catch (fault) {
+    onFault?.(fault, entry.item)
+    throw fault
+  }
+  onRefused?.(error, file)
+}
+
+async function setAside(file: string, { at, item }: Pending, error: unknown): Promise<void> {
+  const line = `${JSON.stringify({ at: toTimestamp(at), item, error: String(error) })}\n`
+  await appendFile(file, line, { mode: 0o600, flush: true })
 }

@@ -1,6 +1,7 @@
 /** Spending as the design of the HBAR limiter names it: the service that a relay asks and tells. */
 
 import { parseAmount } from './amount.ts'
+import type { Purpose } from './ask.ts'
 import type { CaptureQueue } from './capture-queue.ts'
 import { rateOf } from './exchange-rate.ts'
 import { estimateFileFee, type FeeTableName } from './fee-estimate.ts'
@@ -51,14 +52,14 @@ export const createHBarLimitService = (options: HBarLimitServiceOptions): HBarLi
   }
   return {
     isEnabled: () => spending.isEnabled(),
-    shouldLimit: async (from, ip) => !(await spending.check({ from, ip })).allowed,
+    shouldLimit: async (from, ip) => !(await spending.check(callerOf(from, ip))).allowed,
     shouldPreemptivelyLimitFileTransactions: isOverFileFee,
     shouldPreemtivelyLimitFileTransactions: isOverFileFee,
     resetLimiter: async () => {
       await spending.resetWindow()
     },
     addExpense: async (amount, from, ip) => {
-      const expense = { from, ip, amount: parseAmount(amount, 'amount') }
+      const expense = { ...callerOf(from, ip), amount: parseAmount(amount, 'amount') }
       if (!spending.isEnabled()) return
       await (expenses === undefined
         ? spending.record(expense)
@@ -66,6 +67,15 @@ export const createHBarLimitService = (options: HBarLimitServiceOptions): HBarLi
     },
   }
 }
+
+/** Relays say nothing for what they do not know, as an empty text. Anyone else's empty text is a mistake. */
+export const callerOf = (
+  from: string | undefined,
+  ip: string | undefined,
+): Pick<Purpose, 'from' | 'ip'> => ({
+  from: from === '' ? undefined : from,
+  ip: ip === '' ? undefined : ip,
+})
 
 /** Most of what the estimate pays for: all but the first chunk. */
 const FILE_OPERATION = 'FileAppendTransaction'

@@ -10,6 +10,7 @@ import { mistake } from './mistake.ts'
 import { planNode } from './party.ts'
 import { requirePlan } from './plans-admin.ts'
 import { readSheet } from './sheet.ts'
+import { toTimestamp } from './timestamp.ts'
 
 export interface GrantAsk extends Note {
   readonly plan: string
@@ -78,7 +79,7 @@ function toGrant({ view }: Context, ask: GrantAsk, nonce: string): Grant {
     throw mistake('GRANT_INVALID', thing, 'must have a whole number as priority', String(priority))
   }
   if (expiresAt !== undefined && expiresAt <= view.now) {
-    throw mistake('GRANT_INVALID', thing, 'must expire in the future', String(expiresAt))
+    throw mistake('GRANT_INVALID', thing, 'must expire in the future', toTimestamp(expiresAt))
   }
   return { id: nonce, amount, left: amount, priority, expiresAt }
 }

@@ -45,7 +45,7 @@ export const readHold = ({ view, keys }: Context, id: string): HoldRecord => {
   const [value] = HOLD_ID.test(id) ? view.read(keys.hold(id)) : []
   if (value !== undefined) return readMoney<HoldRecord>(value)
   const rule = 'must name a hold that was granted and is still remembered'
-  throw mistake('HOLD_NOT_FOUND', `hold ${quote(id)}`, rule)
+  throw mistake('HOLD_NOT_FOUND', `hold ${quote(id)}`, rule, 'none')
 }
 
 /** Remembered beyond its end, for settlements that come late and messages that come twice. */

@@ -67,7 +67,7 @@ export { parsePlans, readPlans } from './plan-file.ts'
 export { PlanError, type PlanErrorCode } from './plan-mistake.ts'
 export type { LinkAsk, PlanAsk } from './plans-admin.ts'
 export type { Pulse } from './pulse.ts'
-export type { QueueErrorCode } from './queue-shelf.ts'
+export type { QueueErrorCode } from './queue-mistake.ts'
 export { type RatePoll, type RatePollOptions, startRatePoll } from './rate-poll.ts'
 export type { SpendingReason } from './reason.ts'
 export {

@@ -54,8 +54,8 @@ function checkId(id: string): string {
 
 function reused(verb: Operation['verb'], id: string) {
   const code: SpendingErrorCode = verb === 'hold' ? 'HOLD_CONFLICT' : 'OPERATION_ID_REUSED'
-  const rule = `must name one question only; this id was used for another ${verb}`
-  return mistake(code, `operationId ${id}`, rule)
+  const rule = `must name one ${verb} only, asked again in the same words`
+  return mistake(code, `operationId ${id}`, rule, `an id that was used for another ${verb}`)
 }
 
 function digestOf(question: readonly unknown[]): string {

@@ -23,7 +23,7 @@ export const planDetails = async (
   const start = keys.link('')
   let after = ''
   for (;;) {
-    const page = await store.range(keys.links(id), after, PAGE)
+    const page = await store.range(keys.links(plan.id), after, PAGE)
     for (const { key } of page) {
       links.push(key.slice(start.length))
       after = key

@@ -85,6 +85,23 @@ describe('a plan that is switched off', () => {
     expect((await spending.check({ from: '0xb1' })).allowed).toBe(true)
   })
 
+  test('is the same however its user is spelt', async () => {
+    const { spending } = openDesk()
+    await spending.deactivatePlan('basic:0xFA')
+    expect((await spending.hold({ from: '0xfA', estimate: 1n })).reason).toBe('PLAN_INACTIVE')
+    await spending.deactivatePlan('basic:2001:DB8::7')
+    expect((await spending.check({ ip: '2001:db8:0:0:1::' })).reason).toBe('PLAN_INACTIVE')
+    await spending.deactivatePlan('basic:2001:db8:0:1::/64')
+    expect((await spending.check({ ip: '2001:db8:0:1::9' })).reason).toBe('PLAN_INACTIVE')
+    await spending.record({ from: '0xb9', amount: 5n })
+    expect((await spending.plan('basic:0xB9')).spent).toBe(5n)
+    expect((await spending.usage('basic:0xB9')).windows).toHaveLength(1)
+    expect((await spending.history('basic:0xB9')).entries).toHaveLength(1)
+    await spending.grant({ plan: 'basic:0xB9', amount: 10n })
+    expect((await spending.plan('basic:0xb9')).remaining).toBe(305n)
+    expect(await codeOf(spending.deactivatePlan('basic:zz'))).toBe('PLAN_NOT_FOUND')
+  })
+
   test('may be one that the file switches off', async () => {
     const { spending } = openDesk({ plans: [{ ...ALPHA, active: false }] })
     expect((await spending.check({ from: '0xa1' })).reason).toBe('PLAN_INACTIVE')

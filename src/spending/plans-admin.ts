@@ -3,7 +3,7 @@ import type { Write } from '../core/store.ts'
 import { type Note, toAddress, toIp, toNote } from './ask.ts'
 import { type Change, type Context, unchanged } from './context.ts'
 import type { EntryDraft } from './entry.ts'
-import { isImplicitId } from './implicit-plan.ts'
+import { canonicalPlanId, isImplicitId } from './implicit-plan.ts'
 import { encodeKeptPlan, readKeptPlan } from './kept-plan.ts'
 import { decodeLink, encodeLink } from './link.ts'
 import { mistake, quote } from './mistake.ts'
@@ -30,12 +30,12 @@ export const MAX_PLAN_ID = 128
 export const createPlan = (context: Context, ask: PlanAsk): Change<Plan> => {
   const { id, tier, name, limit } = ask
   if (!PLAN_ID.test(id) || isImplicitId(id)) {
-    const rule = `must be 1 to ${MAX_PLAN_ID} printable characters, not starting with basic:`
+    const rule = `must be 1 to ${MAX_PLAN_ID} printable ASCII characters without spaces, not starting with basic:`
     throw mistake('PLAN_ID_INVALID', 'plan id', rule, quote(id))
   }
   if (context.plans.plans.has(id)) throw inFile(id)
   if (readKeptPlan(context, id) !== undefined) {
-    throw mistake('PLAN_EXISTS', `plan ${id}`, 'must not exist yet')
+    throw mistake('PLAN_EXISTS', `plan ${id}`, 'must not exist yet', 'one of that id')
   }
   const plan: Plan = {
     id,
@@ -69,15 +69,16 @@ export const link = (context: Context, ask: LinkAsk): Change<Plan> => {
   if (plans.plans.has(plan.id)) throw inFile(plan.id)
   const held = plans.byAddress(member) ?? plans.byIp(member)
   if (held !== undefined) {
-    const rule = `must not be linked elsewhere: the file gives it to plan ${held.id}`
-    throw mistake('LINK_IN_FILE', member, rule)
+    const rule = 'must not be linked elsewhere than the file says'
+    throw mistake('LINK_IN_FILE', member, rule, `plan ${held.id} of the file`)
   }
   const key = keys.link(member)
   const [value] = view.read(key)
   const old = value === undefined ? undefined : decodeLink(value)
   if (old !== undefined && !old.automatic) {
     if (old.plan === plan.id) return unchanged(plan)
-    throw mistake('LINK_TAKEN', member, `must be unlinked from plan ${old.plan} first`)
+    const rule = 'must be unlinked from its plan first'
+    throw mistake('LINK_TAKEN', member, rule, `plan ${old.plan}`)
   }
   const made = encodeLink({ plan: plan.id, automatic: false })
   const write = { key, value: made, index: keys.links(plan.id) }
@@ -90,16 +91,20 @@ export const unlink = (context: Context, ask: LinkAsk): Change<Plan> => {
   const member = toMember(ask)
   const key = keys.link(member)
   const [value] = view.read(key)
-  if (value === undefined || decodeLink(value).plan !== plan.id) {
-    throw mistake('LINK_NOT_FOUND', member, `must be linked to plan ${plan.id}`)
+  const linked = value === undefined ? undefined : decodeLink(value).plan
+  if (linked !== plan.id) {
+    const finding = linked === undefined ? 'no link' : `plan ${linked}`
+    throw mistake('LINK_NOT_FOUND', member, `must be linked to plan ${plan.id}`, finding)
   }
   return changed(context, plan, [{ key }], `${member} unlinked`, ask)
 }
 
 export const requirePlan = (context: Context, id: string): Plan => {
-  const plan = planById(context, id)
+  const canonical = canonicalPlanId(id)
+  const plan = canonical === undefined ? undefined : planById(context, canonical)
   if (plan !== undefined) return plan
-  throw mistake('PLAN_NOT_FOUND', `plan ${quote(id)}`, 'must be in the file or have been created')
+  const rule = 'must be in the file, have been created, or be basic: and an address or IP'
+  throw mistake('PLAN_NOT_FOUND', `plan ${quote(id)}`, rule, 'none')
 }
 
 const PLAN_ID = /^[\x21-\x7e]{1,128}$/
@@ -107,11 +112,13 @@ const PLAN_ID = /^[\x21-\x7e]{1,128}$/
 function toMember({ address, ip }: LinkAsk): string {
   if (address !== undefined && ip === undefined) return toAddress(address)
   if (ip !== undefined && address === undefined) return toIp(ip)
-  throw mistake('LINK_INVALID', 'link', 'must name an address or an ip, one of the two')
+  const finding = address === undefined ? 'neither' : 'both'
+  throw mistake('LINK_INVALID', 'link', 'must name an address or an ip, one of the two', finding)
 }
 
 function inFile(id: string) {
-  return mistake('PLAN_IN_FILE', `plan ${id}`, 'must be changed in the file that configures it')
+  const rule = 'must be changed in the file that configures it'
+  return mistake('PLAN_IN_FILE', `plan ${id}`, rule, 'a change by another way')
 }
 
 function kept({ keys }: Context, plan: Plan): Write {

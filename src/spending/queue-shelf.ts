@@ -1,14 +1,8 @@
 /** What a queue has accepted and not yet delivered, in memory and, before anyone is told, on disk. */
-import { HeadgateError } from '../core/errors.ts'
 import type { Instant } from '../core/time.ts'
 import { readQueueLog, startQueueLog } from './queue-log.ts'
+import { queueMistake } from './queue-mistake.ts'
 import type { QueueRecord } from './queue-record.ts'
-
-export type QueueErrorCode =
-  | 'QUEUE_FULL'
-  | 'QUEUE_ITEM_TOO_LARGE'
-  | 'QUEUE_CLOSED'
-  | 'QUEUE_UNAVAILABLE'
 
 export interface Pending {
   readonly at: Instant
@@ -78,13 +72,6 @@ async function openLog(path: string) {
     throw queueMistake('QUEUE_UNAVAILABLE', `must open ${path}`, String(cause), cause)
   }
 }
-
-export const queueMistake = (
-  code: QueueErrorCode,
-  rule: string,
-  finding: string,
-  cause?: unknown,
-) => new HeadgateError({ code, thing: 'the capture queue', rule, finding }, { cause })
 
 function pendingOf(records: readonly QueueRecord[]): Map<number, Pending> {
   const pending = new Map<number, Pending>()

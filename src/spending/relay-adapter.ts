@@ -4,7 +4,7 @@ import { parseAmount } from './amount.ts'
 import type { SpendingAnswer } from './answer.ts'
 import type { CheckAsk, SpendingMode } from './ask.ts'
 import type { CaptureQueue } from './capture-queue.ts'
-import type { Tinybars } from './facade.ts'
+import { callerOf, type Tinybars } from './facade.ts'
 import type { Spending } from './spending.ts'
 
 /** Of the relay's `RequestDetails`, the part that matters here. */
@@ -61,7 +61,7 @@ export const createRelayLimiter = ({ spending, expenses }: RelayLimiterOptions):
   addExpense: async (cost, evmAddress, { ipAddress, requestId }) => {
     const amount = parseAmount(cost, 'cost')
     if (!spending.isEnabled()) return
-    const expense = { from: evmAddress, ip: ipAddress, amount, requestId }
+    const expense = { ...callerOf(evmAddress, ipAddress), amount, requestId }
     await (expenses === undefined
       ? spending.record(expense)
       : expenses.add({ verb: 'record', ...expense }))
@@ -81,6 +81,6 @@ export const toLimitError = (answer: SpendingAnswer): HbarLimitError | undefined
 }
 
 function toAsk([mode, , operation, from, details, estimate = 0n]: RelayQuestion): CheckAsk {
-  const { ipAddress: ip } = details
-  return { mode, operation, from, ip, estimate: parseAmount(estimate, 'estimatedTxFee') }
+  const caller = callerOf(from, details.ipAddress)
+  return { mode, operation, ...caller, estimate: parseAmount(estimate, 'estimatedTxFee') }
 }

@@ -1,10 +1,8 @@
 /** Which plan pays for a caller: by address, else by IP, else a BASIC plan that nobody had to create. */
 import type { Key, Write } from '../core/store.ts'
-import { parseAddress } from '../net/addresses.ts'
-import { coveringPrefix } from '../net/prefixes.ts'
 import type { Who } from './ask.ts'
 import type { Context } from './context.ts'
-import { implicitPlan, implicitPlanId, isImplicitId } from './implicit-plan.ts'
+import { clientOf, implicitPlan, implicitPlanId, isImplicitId } from './implicit-plan.ts'
 import { readKeptPlan } from './kept-plan.ts'
 import { decodeLink, encodeLink } from './link.ts'
 import type { Party } from './party.ts'
@@ -77,10 +75,4 @@ function readLink({ view }: Context, key: Key) {
 
 function isImplicit({ id, source }: Plan): boolean {
   return source !== 'file' && isImplicitId(id)
-}
-
-/** What counts as one client: an IPv4 address, or the /64 that one network gets. */
-function clientOf(ip: string): string {
-  const address = parseAddress(ip)
-  return address === undefined || address.kind() === 'ipv4' ? ip : coveringPrefix(address)
 }

@@ -2,6 +2,7 @@
 import { HeadgateError } from '../core/errors.ts'
 import { days, minutes, type Span } from '../core/time.ts'
 import { formatAllowance, HBAR, type Unit } from './amount.ts'
+import { checkCompaction } from './compaction-policy.ts'
 import type { Allowance, SpendingSettings, Tier } from './plan.ts'
 import type { PlanEntry } from './plan-entry.ts'
 import { TIERS } from './plan-entry.ts'
@@ -62,7 +63,7 @@ export const DEFAULT_PLANS_FILE = 'spendingPlansConfig.json'
 /** Later drafts win: first the file, then the environment. Throws if a tier is missing while spending is on. */
 export const completeSettings = (...drafts: readonly SettingsDraft[]): CompleteSettings => {
   const draft = drafts.reduce<SettingsDraft>(overlay, {})
-  const total = draft.total ?? 0n
+  const total = requireTotal(draft)
   const settings: SpendingSettings = {
     payer: draft.payer ?? 'operator',
     unit: draft.unit ?? HBAR,
@@ -79,6 +80,7 @@ export const completeSettings = (...drafts: readonly SettingsDraft[]): CompleteS
     },
     ...optionalOf(draft),
   }
+  checkCompaction(settings)
   return {
     settings,
     plans: draft.plans ?? { kind: 'file', path: DEFAULT_PLANS_FILE, named: false },
@@ -87,6 +89,19 @@ export const completeSettings = (...drafts: readonly SettingsDraft[]): CompleteS
     allowMemory: draft.allowMemory ?? false,
     warnings: warningsOf(settings),
   }
+}
+
+/** Limits without a total are a slip, and off would let everything pass. Off is a 0 that somebody wrote. */
+function requireTotal({ total, tiers = {} }: SettingsDraft): Allowance {
+  if (total !== undefined) return total
+  const tier = TIERS.find((name) => tiers[name] !== undefined)
+  if (tier === undefined) return 0n
+  throw new HeadgateError<SettingErrorCode>({
+    code: 'SETTING_MISSING',
+    thing: 'total',
+    rule: 'must be set where a tier has a limit, by HBAR_RATE_LIMIT_TINYBAR or spending.total; 0 turns spending off',
+    finding: `a limit of ${tier} and no total`,
+  })
 }
 
 const optionalOf = ({
@@ -134,9 +149,10 @@ function completeTiers(
   }
 }
 
-/** A tier below the one under it, or above the total, is allowed and seldom meant. */
+/** No total, a tier below the one under it, or one above the total, is allowed and seldom meant. */
 function warningsOf({ tiers, total, unit }: SpendingSettings): readonly string[] {
-  if (total === 0n) return []
+  if (total === 0n)
+    return ['spending is off, as its total is 0: everything is allowed, nothing is counted']
   const steps = [...TIERS.map((tier): Step => [tier, tiers[tier]]), ['the total', total] as const]
   return steps.slice(1).flatMap(([name, limit], i) => {
     const [lower, below] = steps[i] ?? ['', 0n]

@@ -126,6 +126,21 @@ describe('plans come from', () => {
   })
 })
 
+test('limits of tiers without a total are a slip, not a way to switch spending off', () => {
+  const stated = readSpendingEnvironment({
+    HBAR_RATE_LIMIT_BASIC: '5',
+    HBAR_RATE_LIMIT_TINYBAR: '',
+  })
+  expect(mistakeOf(() => completeSettings(stated))).toMatchObject({
+    code: 'SETTING_MISSING',
+    thing: 'total',
+    finding: 'a limit of BASIC and no total',
+  })
+  expect(completeSettings({}).settings.total).toBe(0n)
+  const off = completeSettings({ ...stated, total: 0n })
+  expect(off.warnings).toEqual([expect.stringContaining('spending is off')])
+})
+
 describe('from headgate.yml', () => {
   test('every setting has a place', async () => {
     const draft = section(`

@@ -3,6 +3,7 @@ import type { Note } from './ask.ts'
 import { toNote } from './ask.ts'
 import { type SpendingWindow, turnEarly } from './calendar.ts'
 import { type Change, type Context, unchanged } from './context.ts'
+import { toTimestamp } from './timestamp.ts'
 
 /** Holds of the closed window stay in it, and are settled in it. */
 export const openWindowEarly = (context: Context, note: Note): Change<SpendingWindow> => {
@@ -17,7 +18,7 @@ export const openWindowEarly = (context: Context, note: Note): Change<SpendingWi
         window: calendar.window.startsAt,
         moves: [],
         note: toNote(note),
-        detail: `window opened early; the one from ${context.calendar.window.startsAt} was closed`,
+        detail: `window opened early; the one from ${toTimestamp(context.calendar.window.startsAt)} was closed`,
       },
     ],
   }

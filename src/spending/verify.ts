@@ -3,10 +3,10 @@ import { NOTHING_SPENT, totalHeld } from '../core/budget.ts'
 import { decodeBudget } from '../core/codec.ts'
 import { StoreError } from '../core/errors.ts'
 import { answer, type Key, type Store, type Value, type View } from '../core/store.ts'
-import type { Instant } from '../core/time.ts'
+import { type Instant, instant } from '../core/time.ts'
 import type { Context } from './context.ts'
 import { type Fold, type FoldedNode, foldEntry } from './fold.ts'
-import type { KeyedNode, Keys } from './keys.ts'
+import { type KeyedNode, type Keys, OUTFLOW } from './keys.ts'
 import { type Compacted, readCompacted, readLedger } from './ledger.ts'
 
 export interface Sums {
@@ -33,6 +33,9 @@ export interface Verification {
 
 /** Balances compared in one transaction: other callers wait no longer than for this many reads. */
 const CHUNK = 500
+
+/** Keys listed at once, as many as a store gives: the memory store sorts all it has for each page. */
+const SCANNED = 10_000
 
 /** How often it starts again because entries were compacted meanwhile. */
 const MAX_STARTS = 5
@@ -100,16 +103,19 @@ interface Balance extends KeyedNode {
 async function* balancesOf(store: Store, keys: Keys, fold: Fold): AsyncGenerator<Balance> {
   // Live: balances that come up while others are compared are compared too.
   for (const [key, { node, window }] of fold) yield { key, node, window }
+  const outflow = { window: instant(0), node: OUTFLOW }
+  const outflowKey = keys.node(outflow.window, OUTFLOW)
+  if (!fold.has(outflowKey)) yield { key: outflowKey, ...outflow }
   let after = keys.nodes
   for (;;) {
-    const page = await store.scan(after, CHUNK)
+    const page = await store.scan(after, SCANNED)
     for (const { key } of page) {
       const kept = keys.parseNode(key)
       if (kept === undefined) return
       if (!fold.has(key)) yield { key, ...kept }
       after = key
     }
-    if (page.length < CHUNK) return
+    if (page.length < SCANNED) return
   }
 }
 

@@ -52,6 +52,28 @@ describe('headgate lint', () => {
     expect(err).toContain('also at a.yml:1:')
   })
 
+  test('refuses what the server would refuse of spending, with its place', async () => {
+    const tiers = 'tiers: { BASIC: 1, EXTENDED: 2, PRIVILEGED: 3 }'
+    const files = {
+      'a.yml': 'spending:\n  total: 100\n',
+      'b.yml': `spending:\n  total: 100\n  ${tiers}\n  compactAfter: 1m\n`,
+    }
+    const { exit, err } = await lint(files, 'a.yml', 'b.yml')
+    expect(exit).toBe(1)
+    expect(err).toMatch(/^error SETTING_MISSING: a\.yml:2:3: limit of the tier BASIC: must be set/m)
+    expect(err).toMatch(/^error COMPACTION_TOO_SOON: b\.yml:4:17: compactAfter: .* found 1m0s$/m)
+  })
+
+  test('hears the variables that complete a section', async () => {
+    const cwd = configFolder({ 'headgate.yml': 'spending: { total: 100 }' }).path
+    const env = {
+      HBAR_RATE_LIMIT_BASIC: '1',
+      HBAR_RATE_LIMIT_EXTENDED: '2',
+      HBAR_RATE_LIMIT_PRIVILEGED: '3',
+    }
+    expect(await headgate(['lint', 'headgate.yml'], { cwd, env })).toMatchObject({ exit: 0 })
+  })
+
   test('reads the files that a headgate.yml names', async () => {
     const files = { 'headgate.yml': 'overridesFile: o.yml', 'o.yml': '[{Foos: {}}]' }
     const { exit, err } = await lint(files, 'headgate.yml')

@@ -1,4 +1,5 @@
 /** `plans` and `spending`, as typed. */
+import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/cli/run-command.ts'
 import { headgate, type Outcome, serveHeadgate } from '../support/cli.ts'
@@ -70,6 +71,12 @@ describe('plans on the command line', () => {
     expect(out).toBe('~ plan partner\n+ 0xb2 in partner\n')
     const gone = await headgate(['plans', 'diff', 'gone.json'], here)
     expect(gone).toMatchObject({ exit: 1, err: expect.stringContaining('FILE_UNREADABLE') })
+    writeFileSync(`${here.cwd}/bad.json`, PLANS.replace('EXTENDED', 'GOLD'))
+    const bad = await headgate(['plans', 'diff', 'bad.json'], here)
+    expect([bad.exit, bad.err]).toEqual([
+      1,
+      expect.stringMatching(/^error PLAN_TYPE_INVALID: bad\.json:1:\d+: plans\[0\]/),
+    ])
   })
 
   test('ask a server as they ask the store', async () => {
@@ -142,6 +149,20 @@ describe('a server that spends', () => {
     const env = { HBAR_RATE_LIMIT_TINYBAR: '1000' }
     const bare = await headgate(['serve', '--port', '0'], { cwd, env })
     expect(bare).toMatchObject({ exit: 1, err: expect.stringContaining('SETTING_MISSING') })
+  })
+
+  test('has its queue of fees for itself, and gets it back after kill -9', async () => {
+    const cwd = configFolder({
+      'headgate.yml': `${CONFIG}  queueFile: fees.queue\n`,
+      'plans.json': PLANS,
+    }).path
+    const first = await serveHeadgate([], { cwd })
+    const second = await headgate(['serve', '--port', '0'], { cwd })
+    expect([second.exit, second.err]).toEqual([1, expect.stringContaining('QUEUE_IN_USE')])
+    expect(second.err).toMatch(/fees\.queue, found process \d+ has it/)
+    first.signal('SIGKILL')
+    await first.ended
+    await serveHeadgate([], { cwd })
   })
 
   test('refuses to keep money in memory, unless it is a test', async () => {

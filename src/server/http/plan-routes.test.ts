@@ -135,12 +135,14 @@ describe('a file of plans', () => {
   })
 
   test.each([
-    ['[{}]', 'PLAN_ID_MISSING'],
-    ['{', 'CONFIG_NOT_JSON'],
-    ['[{"id":"a","id":"b"}]', 'BODY_INVALID'],
-  ])('%s is told as the mistake that it is', async (text, code) => {
+    ['[{}]', 'PLAN_ID_MISSING', 2],
+    ['{', 'CONFIG_NOT_JSON', 2],
+    ['[{"id":"a","id":"b"}]', 'BODY_INVALID', 12],
+  ])('%s is told as the mistake that it is, where it is', async (text, code, column) => {
     const { status, body } = await diff(text)
     expect([status, body.code]).toEqual([400, code])
+    expect(body.at).toEqual({ file: 'new.json', line: 1, column })
+    expect(body.detail).toContain(`new.json:1:${column}: `)
   })
 
   test('that is reloaded never refunds', async () => {

@@ -83,7 +83,7 @@ function readPlans(text: string, name: string) {
     return parsePlans(text, name)
   } catch (error) {
     if (!(error instanceof HeadgateError) || hasProblem(error)) throw error
-    const { rule, finding } = error
-    throw httpMistake({ code: 'BODY_INVALID', thing: name, rule, finding })
+    const { rule, finding, at } = error
+    throw httpMistake({ code: 'BODY_INVALID', thing: name, rule, finding, at })
   }
 }

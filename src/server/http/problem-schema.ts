@@ -13,6 +13,12 @@ const PROBLEM = {
   thing: Type.String({ description: 'What is wrong.' }),
   rule: Type.String({ description: 'What would be right.' }),
   finding: Type.Optional(Type.String({ description: 'What was found instead.' })),
+  at: Type.Optional(
+    Type.Object(
+      { file: Type.String(), line: Type.Integer(), column: Type.Integer() },
+      { description: 'Where in a document that was sent; line and column count from 1.' },
+    ),
+  ),
 } as const
 
 export const ProblemSchema = Type.Unsafe<Problem>(Type.Object(PROBLEM))

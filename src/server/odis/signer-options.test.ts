@@ -90,6 +90,20 @@ describe('refused, naming the flag or the variable that spoke', () => {
     expect(mistakeOf(() => read(flags))).toMatchObject({ code: 'OPTION_INVALID', thing })
   })
 
+  test.each([
+    ['workers', 64],
+    ['queue', 4_096],
+  ] as const)('%s outside of 1 to %d, by one rule', (name, most) => {
+    const rule = `must be a whole number from 1 to ${most}`
+    for (const value of ['0', String(most + 1), '9999999999', '1.5', '']) {
+      expect(mistakeOf(() => read({ ...KEYS, [name]: value }))).toMatchObject({
+        thing: `--${name}`,
+        rule,
+      })
+    }
+    expect(read({ ...KEYS, [name]: String(most) })[name]).toBe(most)
+  })
+
   test('a variable', () => {
     const environment = { HEADGATE_ODIS_QUEUE: 'long' }
     expect(mistakeOf(() => read(KEYS, environment))).toMatchObject({

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { days, parseDuration, type Span } from '../../core/index.ts'
 import { quote } from '../../documents/index.ts'
+import { MAX_QUEUE, MAX_WORKERS } from '../../secrets/poprf/pool/evaluator-pool.ts'
 import { isProxy } from '../addressing.ts'
 import { refuseConfig } from '../config-mistake.ts'
 import {
@@ -53,8 +54,8 @@ export const readSignerSettings = (call: SignerCall): SignerSettings => {
     conduct: readWord(said.conduct, ['cip40', 'celo']),
     engine: readWord(said.engine, ['wasm', 'typescript']),
     ...(said['current-key'] && { currentKey: readCount(said['current-key']) }),
-    ...(said.workers && { workers: readCount(said.workers) }),
-    ...(said.queue && { queue: readCount(said.queue) }),
+    ...(said.workers && { workers: readCount(said.workers, MAX_WORKERS) }),
+    ...(said.queue && { queue: readCount(said.queue, MAX_QUEUE) }),
     ...(said['rpc-url'] && { rpcUrl: readUrl(said['rpc-url']) }),
     ...(said['phone-quota'] && { phoneQuota: readCount(said['phone-quota']) }),
     ...(perAddress && { perAddress }),
@@ -93,12 +94,13 @@ export const readKeyOptions = (
   return { keys: resolve(keys.text), keySecret: readKeySecretOption(secret, environment) }
 }
 
-/** No count is larger; what takes one may allow less. */
+/** No count is larger: as many digits as the version of a key may have. */
 const MAX_COUNT = 999_999_999
 
-export const readCount = (saying: Saying): number => {
+export const readCount = (saying: Saying, most = MAX_COUNT): number => {
   const count = /^\d{1,9}$/.test(saying.text) ? Number(saying.text) : 0
-  return count > 0 ? count : refuse(saying, `must be a whole number from 1 to ${MAX_COUNT}`)
+  if (count >= 1 && count <= most) return count
+  return refuse(saying, `must be a whole number from 1 to ${most}`)
 }
 
 /** The first word is what holds unless told. */

@@ -1,5 +1,6 @@
 /** What a server is told about spending: the section of headgate.yml, the HBAR_* variables, the plans. */
 import { resolve } from 'node:path'
+import { HeadgateError } from '../../core/index.ts'
 import type { Node } from '../../documents/index.ts'
 import {
   buildPlanCatalog,
@@ -35,17 +36,25 @@ export const loadSpending = async (voices: SpendingVoices): Promise<SpendingConf
     section === undefined
       ? {}
       : placed(readSpendingSection({ thing: 'spending', node: section }), folder)
-  const complete = completeSettings(written, placed(readSpendingEnvironment(environment), '.'))
+  const spoken = placed(readSpendingEnvironment(environment), '.')
+  const complete = within(section, () => completeSettings(written, spoken))
   const { plans: source, ...rest } = complete
   const files = source.kind === 'file' ? [sight(resolve(folder, source.path))] : []
   const plans = buildPlanCatalog(await loadPlans(source, folder))
   return { ...rest, plans, files }
 }
 
-/** What the section alone leads to. Whether it is complete, only the environment can tell. */
-export const loadPlansOf = async (section: Node, folder: string): Promise<ConfiguredPlans> => {
-  const { plans } = placed(readSpendingSection({ thing: 'spending', node: section }), folder)
-  return buildPlanCatalog(plans === undefined ? [] : await loadPlans(plans, folder))
+/** What is wrong with the whole is told where the section says it, or where the section is. */
+function within<T>(section: Node | undefined, complete: () => T): T {
+  try {
+    return complete()
+  } catch (error) {
+    if (!(error instanceof HeadgateError) || section === undefined) throw error
+    const { code, thing, rule, finding } = error
+    const entries = section.kind === 'map' ? section.entries : []
+    const { at } = entries.find(({ key }) => key === thing)?.value ?? section
+    throw new HeadgateError({ code, thing, rule, finding, at }, { cause: error })
+  }
 }
 
 function placed(draft: SettingsDraft, folder: string): SettingsDraft {

@@ -22,7 +22,11 @@ const PARTNER = { id: 'partner', ethAddresses: ['0xA1'], subscriptionType: 'EXTE
 const open = async (config = CONFIG, environment: Record<string, string> = {}) => {
   const { path, write } = configFolder({ 'headgate.yml': config, 'plans.json': plans(PARTNER) })
   const lines: string[] = []
-  const tell = (_: object, message: string) => lines.push(message)
+  const told: object[] = []
+  const tell = (facts: object, message: string) => {
+    lines.push(message)
+    told.push(facts)
+  }
   const headgate = await openHeadgate({
     flags: { config: join(path, 'headgate.yml'), store: `sqlite:${join(path, 'headgate.db')}` },
     environment,
@@ -32,7 +36,7 @@ const open = async (config = CONFIG, environment: Record<string, string> = {}) =
   onTestFinished(() => headgate.close())
   const desk = headgate.spending
   if (desk === undefined) throw new Error('spending is configured')
-  return { headgate, desk, spending: desk.spending, write, lines, path }
+  return { headgate, desk, spending: desk.spending, write, lines, told, path }
 }
 
 describe('plans that change while a server runs', () => {
@@ -81,15 +85,34 @@ describe('plans that change while a server runs', () => {
   })
 })
 
-test('a section that goes switches spending off, and on again when it is back', async () => {
-  const { headgate, spending, write, lines } = await open()
+test('a section that goes changes nothing until a restart: nobody is let through by a slip', async () => {
+  const { headgate, spending, desk, write, lines } = await open()
+  const before = desk.settings()
   write('headgate.yml', 'limits: {}')
   await headgate.catalog.reload()
-  expect(spending.isEnabled()).toBe(false)
-  expect(lines).toContain('spending left the configuration: it is off')
-  write('headgate.yml', CONFIG)
-  await headgate.catalog.reload()
   expect(spending.isEnabled()).toBe(true)
+  expect(desk.settings()).toEqual(before)
+  expect(lines).toContainEqual(expect.stringContaining('spending left the configuration'))
+})
+
+test('a total of 0 switches spending off, and the log says so', async () => {
+  const { headgate, spending, write, lines } = await open()
+  write('headgate.yml', CONFIG.replace(/total: .*/, 'total: 0'))
+  await headgate.catalog.reload()
+  expect(spending.isEnabled()).toBe(false)
+  expect(lines).toContainEqual(expect.stringContaining('spending is off'))
+})
+
+test('a policy of compaction that is too short is refused at the start and at a reload', async () => {
+  const hasty = `${CONFIG}  compactAfter: 1m\n`
+  await expect(open(hasty)).rejects.toMatchObject({
+    code: 'COMPACTION_TOO_SOON',
+    at: { line: 6, column: 17 },
+  })
+  const { headgate, desk, write } = await open()
+  write('headgate.yml', hasty)
+  await expect(headgate.catalog.reload()).rejects.toMatchObject({ code: 'COMPACTION_TOO_SOON' })
+  expect(desk.settings().compactAfter).toBeUndefined()
 })
 
 test('variables win over the section, tier by tier', async () => {
@@ -118,6 +141,25 @@ test('fees that were queued and not booked are booked by the next server', async
   onTestFinished(() => again.close())
   await again.spending?.queue?.drained()
   expect(await again.spending?.spending.plan('basic:0xb2')).toMatchObject({ spent: 5n })
+})
+
+test('a queued fee that can never be booked is told as what it is, and counted', async () => {
+  const { headgate, desk, lines, told, path } = await open(`${CONFIG}  queueFile: fees.queue\n`)
+  await desk.queue?.add({ verb: 'capture', holdId: 'nonsense', amount: 5n })
+  await desk.queue?.drained()
+  expect(lines).toEqual(['a queued fee cannot be booked: it was put aside'])
+  expect(told).toEqual([
+    {
+      code: 'HOLD_NOT_FOUND',
+      thing: expect.stringContaining('hold'),
+      rule: expect.any(String),
+      finding: 'none',
+      file: join(path, 'fees.queue.refused'),
+    },
+  ])
+  expect(await headgate.metrics.text(headgate.catalog)).toContain(
+    'headgate_spending_queue_refused_total{payer="operator"} 1\n',
+  )
 })
 
 test('a server reads the balance of its operator from a mirror node', async () => {

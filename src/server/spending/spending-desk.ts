@@ -1,5 +1,5 @@
 /** Spending as a server runs it: the settings in force, the queue of fees, and whoever reads the balance. */
-import { assert } from '../../core/errors.ts'
+import { assert, HeadgateError } from '../../core/errors.ts'
 import { type Clock, hours, type Store } from '../../core/index.ts'
 import {
   type CaptureQueue,
@@ -52,8 +52,11 @@ export const openDesk = async (options: DeskOptions): Promise<SpendingDesk> => {
   const { store, current, serving, log, metrics } = options
   const first = current()
   assert(first !== undefined, 'a desk is opened for who speaks of spending')
-  const settings = () => settingsInForce(first, current())
-  const plans = () => current()?.plans ?? first.plans
+  let known = first
+  // A section that was deleted while money is spent is more often a slip than a wish to allow everything.
+  const inForce = () => current() ?? known
+  const settings = () => settingsInForce(first, inForce())
+  const plans = () => inForce().plans
   const told = createSpendingMetrics()
   const spending = createSpending({ store, settings, plans, observe: told.observe })
   const queue = serving ? await openQueue(first, spending, options) : undefined
@@ -61,7 +64,6 @@ export const openDesk = async (options: DeskOptions): Promise<SpendingDesk> => {
   metrics.register((registry) => told.register(registry, { spending, settings, plans, queue }))
   if (serving) await noteStart(spending, log)
   warn(log, first)
-  let known = first
 
   return {
     spending,
@@ -88,10 +90,10 @@ export const openDesk = async (options: DeskOptions): Promise<SpendingDesk> => {
 
 function settingsInForce(
   first: SpendingConfiguration,
-  now: SpendingConfiguration | undefined,
+  now: SpendingConfiguration,
 ): SpendingSettings {
   const { payer, unit } = first.settings
-  return now === undefined ? { ...first.settings, total: 0n } : { ...now.settings, payer, unit }
+  return { ...now.settings, payer, unit }
 }
 
 async function openQueue(
@@ -101,11 +103,20 @@ async function openQueue(
 ): Promise<CaptureQueue | undefined> {
   if (queueFile === undefined) return undefined
   const onFault = (err: unknown) => log.warn({ err }, 'a queued fee is not booked yet')
-  const queue = await openCaptureQueue({ path: queueFile, spending, clock, onFault })
+  const onRefused = (error: unknown, file: string) =>
+    log.error({ ...factsOf(error), file }, 'a queued fee cannot be booked: it was put aside')
+  const queue = await openCaptureQueue({ path: queueFile, spending, clock, onFault, onRefused })
   const { pending, damaged } = queue.status()
   if (pending > 0) log.info({ pending }, 'fees were waiting in the queue')
   if (damaged > 0) log.error({ damaged }, 'lines of the queue could not be read')
   return queue
+}
+
+/** Without the stack: it is a caller's mistake. */
+function factsOf(error: unknown): object {
+  if (!(error instanceof HeadgateError)) return { err: error }
+  const { code, thing, rule, finding } = error
+  return { code, thing, rule, finding }
 }
 
 function startWorkers(
@@ -146,7 +157,10 @@ function announce(
   next: SpendingConfiguration | undefined,
 ): void {
   if (next === undefined) {
-    log.warn({}, 'spending left the configuration: it is off')
+    log.warn(
+      {},
+      'spending left the configuration: it stays as it was until a restart; a total of 0 turns it off',
+    )
     return
   }
   const { added, removed, updated, linksAdded, linksRemoved } = diffPlans(

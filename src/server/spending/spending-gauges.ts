@@ -1,5 +1,5 @@
 /** How spending stands when Prometheus looks: one reading of the store for all gauges of a look. */
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type {
   Allowance,
   CaptureQueue,
@@ -74,6 +74,7 @@ export const registerSpendingGauges = (
   gauge('verified_timestamp_seconds', 'When the books were last verified here.', async () =>
     drift.at === 0 ? undefined : drift.at,
   )
+  registerRefused(registry, watched)
   registerPlans(registry, watched)
 }
 
@@ -121,6 +122,20 @@ export const toNumber = (allowance: Allowance): number =>
   allowance === 'unlimited' ? Number.POSITIVE_INFINITY : Number(allowance)
 
 const toSeconds = (micros: number): number => micros / 1_000_000
+
+/** The queue counts by itself; a look takes over what it has. */
+function registerRefused(registry: Registry, { queue, settings }: Watched): void {
+  const counter = new Counter({
+    name: 'headgate_spending_queue_refused_total',
+    help: 'Queued fees that could not be booked and were put aside.',
+    labelNames: LABELS,
+    registers: [registry],
+    collect: () => {
+      counter.reset()
+      if (queue !== undefined) counter.inc({ payer: settings().payer }, queue.status().refused)
+    },
+  })
+}
 
 function registerPlans(registry: Registry, { plans }: Watched): void {
   const gauge = new Gauge({

@@ -1,0 +1,99 @@
+/**
+ * A file beside a queue that says whose it is. A process that ended, however it did, owns nothing:
+ * its lock is taken over. Processes of other machines or containers are not seen.
+ */
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { HeadgateError } from '../core/errors.ts'
+import { queueMistake } from './queue-mistake.ts'
+import { isAlive, type Owner, ownerOf, readOwner, writeOwner } from './queue-owner.ts'
+
+export interface QueueLock {
+  release(): Promise<void>
+}
+
+/** Each try meets another lock that was left behind, or let go a moment ago. */
+const MAX_TRIES = 10
+
+/** Of this process: its own number in a file tells nothing about who in it has the queue. */
+const held = new Set<string>()
+
+export const takeQueueLock = async (path: string): Promise<QueueLock> => {
+  const file = `${resolve(path)}.lock`
+  if (held.has(file)) throw inUse(path, process.pid)
+  held.add(file)
+  try {
+    const text = writeOwner(await ownerOf(process.pid))
+    await take(file, path, text)
+    return { release: () => release(file, text) }
+  } catch (error) {
+    held.delete(file)
+    if (error instanceof HeadgateError) throw error
+    throw queueMistake('QUEUE_UNAVAILABLE', `must lock ${path}`, String(error), error)
+  }
+}
+
+async function take(file: string, path: string, text: string): Promise<void> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    if (await place(file, text)) return
+    const found = await readIfThere(file)
+    if (found === undefined) continue
+    const owner = readOwner(found)
+    if (owner !== undefined && (await isOther(owner))) throw inUse(path, owner.pid)
+    await remove(file, found)
+  }
+  throw queueMistake('QUEUE_UNAVAILABLE', `must lock ${path}`, `${MAX_TRIES} other attempts`)
+}
+
+/** Linked when it is written: at no moment is there a lock that does not say whose it is. */
+async function place(file: string, text: string): Promise<boolean> {
+  const beside = `${file}.${randomUUID()}`
+  try {
+    await writeFile(beside, text, { mode: 0o600, flag: 'wx' })
+    await link(beside, file)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    await rm(beside, { force: true })
+  }
+}
+
+/** With our own number, it is of a process that had it before us: `held` knows ours. */
+const isOther = async (owner: Owner): Promise<boolean> =>
+  owner.pid !== process.pid && (await isAlive(owner))
+
+/** Moved away first, so that of several who find the same lock one removes it; a newer one is put back. */
+async function remove(file: string, found: string): Promise<void> {
+  const away = `${file}.${randomUUID()}`
+  try {
+    await rename(file, away)
+    if ((await readFile(away, 'utf8')) !== found) await link(away, file)
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes(codeOf(error))) throw error
+  } finally {
+    await rm(away, { force: true })
+  }
+}
+
+async function release(file: string, text: string): Promise<void> {
+  if ((await readIfThere(file)) === text) await rm(file, { force: true })
+  held.delete(file)
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+const inUse = (path: string, pid: number) =>
+  queueMistake('QUEUE_IN_USE', `must be open in one process: ${path}`, `process ${pid} has it`)
