@@ -1,11 +1,12 @@
 /** Makes a single key and keeps it encrypted; only what everybody may know of it is printed. */
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HeadgateError } from '../core/index.ts'
 import { quote } from '../documents/index.ts'
 import {
   generateKey,
+  type KeySecret,
   type KeySecretSource,
   MAX_KEY_VERSION,
   publicKeyText,
@@ -13,21 +14,21 @@ import {
   storeKey,
   wipe,
 } from '../secrets/index.ts'
+import { checkNewKey } from '../secrets/keys/key-directory.ts'
 import { gatherOdisOptions, readKeyOptions } from '../server/odis/signer-options.ts'
 import { refuseCall } from './cli-mistake.ts'
 import type { Call } from './command.ts'
 import { odisFlags } from './odis-flags.ts'
+import { tellShared } from './shared-files.ts'
 import { writeJson } from './terminal.ts'
 
 export const makeKey = async ({ flags, environment, terminal }: Call): Promise<void> => {
   const said = gatherOdisOptions(odisFlags(flags), environment)
   const { keys, keySecret } = readKeyOptions(said, environment)
   const version = readVersion(flags.text('key-version') ?? '1')
-  if (flags.has('new-secret')) await makeSecret(keySecret)
-  const secret = await readKeySecret(keySecret, {
-    onShared: (warning) =>
-      terminal.err(`warning ${warning.code}: ${new HeadgateError(warning).message}`),
-  })
+  const secret = flags.has('new-secret')
+    ? await makeSecret(keySecret, (made) => checkNewKey(keys, made, version))
+    : await readKeySecret(keySecret, { onShared: tellShared(terminal) })
   const key = generateKey()
   try {
     await storeKey(keys, secret, key, version)
@@ -66,19 +67,28 @@ function readVersion(text: string): number {
 
 const SECRET_BYTES = 32
 
-/** Never over a file: keys may be encrypted under what it holds. */
-async function makeSecret(source: KeySecretSource): Promise<void> {
-  const thing = '--new-secret'
-  const code = 'FLAG_VALUE_INVALID'
+/** Never over a file: keys may be encrypted under what it holds. No file at all if `check` refuses. */
+async function makeSecret(
+  source: KeySecretSource,
+  check: (secret: KeySecret) => Promise<void>,
+): Promise<KeySecret> {
   if (source.from !== 'file') {
-    const rule = 'goes with --key-secret file:PATH'
-    return refuseCall({ code, thing, rule, finding: `a secret from the ${source.from}` })
+    return refuseNewSecret('goes with --key-secret file:PATH', `a secret from the ${source.from}`)
   }
-  const text = `${randomBytes(SECRET_BYTES).toString('hex')}\n`
-  try {
-    await writeFile(source.path, text, { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    const finding = error instanceof Error ? error.message : String(error)
-    refuseCall({ code, thing, rule: 'makes a file that is not there yet', finding }, error)
-  }
+  const { path } = source
+  if (existsSync(path)) refuseNewSecret(NOT_THERE, path)
+  const secret = Uint8Array.from(randomBytes(SECRET_BYTES))
+  await check(secret)
+  const text = `${Buffer.from(secret).toString('hex')}\n`
+  await writeFile(path, text, { flag: 'wx', mode: 0o600 }).catch((error: Error) =>
+    refuseNewSecret(NOT_THERE, error.message, error),
+  )
+  return secret
+}
+
+const NOT_THERE = 'makes a file that is not there yet'
+
+function refuseNewSecret(rule: string, finding: string, cause?: unknown): never {
+  const mistake = { code: 'FLAG_VALUE_INVALID', thing: '--new-secret', rule, finding } as const
+  return refuseCall(mistake, cause)
 }

@@ -1,6 +1,6 @@
-/** A page of a signer's audit stream. Opens the store itself, beside a signer that runs; changes nothing. */
-import { existsSync } from 'node:fs'
-import type { Instant } from '../core/index.ts'
+/** A page of a signer's audit stream. Opens the store itself, beside a signer that runs; adds nothing to it. */
+import { statSync } from 'node:fs'
+import type { Instant, Store } from '../core/index.ts'
 import { quote } from '../documents/index.ts'
 import { type AuditEntry, type AuditPage, checkSignerStore, readAudit } from '../secrets/index.ts'
 import { DEFAULT_SIGNER_STORE } from '../server/odis/signer-settings.ts'
@@ -21,9 +21,13 @@ const MAX_PAGE = 1_000
 export const showAudit = async (call: Call): Promise<void> => {
   const after = readWhole(call, 'after', { least: 0, most: Number.MAX_SAFE_INTEGER, usual: 0 })
   const limit = readWhole(call, 'limit', { least: 1, most: MAX_PAGE, usual: USUAL_PAGE })
-  const store = openStore(storeOf(call))
+  const { url, refuse } = storeOf(call)
+  const store = openStore(url)
   try {
     const page = await readAudit(store, after, limit)
+    if (page.entries.length === 0 && (await isOfAnother(store))) {
+      refuse('one that holds other things, and nothing of a signer')
+    }
     if (call.flags.has('json')) writeJson(call.terminal, toJson(page))
     else call.terminal.out(describe(page))
   } finally {
@@ -31,19 +35,43 @@ export const showAudit = async (call: Call): Promise<void> => {
   }
 }
 
-/** A file that is not there is refused: opening it would make an empty one, which says nothing. */
-function storeOf({ flags, environment }: Call): string {
+interface Named {
+  readonly url: string
+  readonly refuse: (finding: string) => never
+}
+
+/** A file that is not there, or is empty, is refused: opening it would make a database, which says nothing. */
+function storeOf({ flags, environment }: Call): Named {
   const { store } = gatherOptions(settingsFlags(flags), environment)
   const url = store === undefined ? DEFAULT_SIGNER_STORE : readStoreOption(store)
+  const refuse = (finding: string): never => {
+    const rule = 'must name the database of a signer'
+    return refuseCall({
+      code: 'FILE_UNREADABLE',
+      thing: store?.thing ?? '--store',
+      rule,
+      finding,
+    })
+  }
   checkSignerStore(url)
   const address = parseStoreUrl(url)
-  if (address.kind === 'sqlite' && !existsSync(address.path)) {
-    const rule = 'must name the database of a signer'
-    const finding = `no file at ${address.path}`
-    refuseCall({ code: 'FILE_UNREADABLE', thing: store?.thing ?? '--store', rule, finding })
+  if (address.kind === 'sqlite') {
+    const size = statSync(address.path, { throwIfNoEntry: false })?.size
+    if (size === undefined) refuse(`no file at ${address.path}`)
+    if (size === 0) refuse(`an empty file at ${address.path}`)
   }
-  return url
+  return { url, refuse }
 }
+
+/** Such as a server's. One that holds nothing yet may be anybody's. */
+async function isOfAnother(store: Store): Promise<boolean> {
+  const [any] = await store.scan('', 1)
+  const [own] = await store.scan(SIGNER_KEYS, 1)
+  return any !== undefined && own?.key.startsWith(SIGNER_KEYS) !== true
+}
+
+/** What all keys of a signer begin with. */
+const SIGNER_KEYS = 'secrets/'
 
 interface Bounds {
   readonly least: number

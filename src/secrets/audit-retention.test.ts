@@ -133,6 +133,17 @@ test('a clock that stepped back keeps what is behind for too long, never too sho
   expect(await trimAudit(store, KEEP)).toBe(2)
 })
 
+test('an entry from the future, of a clock that was ahead, does not keep all that follows', async () => {
+  const clock = fakeClock()
+  const store = memoryStore({ clock })
+  await note(store, 1, after(clock(), days(3_650)))
+  await note(store, 5)
+  clock.advance(days(91))
+  await note(store, 2)
+  expect(await trimAudit(store, KEEP)).toBe(6)
+  expect(await kept(store)).toBe(2)
+})
+
 test('a trim that failed is made up for by the next', async () => {
   const clock = fakeClock()
   const store = memoryStore({ clock })

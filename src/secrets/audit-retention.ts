@@ -14,28 +14,35 @@ const MAX_BITES = 20
 /**
  * Forgets entries that are older than `keep` by the store's time; answers how many. A long backlog
  * takes several calls. Stops at the first entry that is young enough: what a clock that stepped back
- * wrote behind it waits with it, and is kept for too long rather than not long enough.
+ * wrote behind it waits with it, and is kept for too long rather than not long enough. One from the
+ * future, written by a clock that was ahead, stops nothing: it would for years.
  *
  * May end anywhere, and may run in several processes at once: what is forgotten stands in no plan.
  */
 export const trimAudit = async (store: Store, keep: Span): Promise<number> => {
   const now = await store.transact((view) => answer(view.now))
-  const cutoff = after(now, span(-keep))
+  const kept = { from: after(now, span(-keep)), to: now }
   let forgotten = 0
   for (let bite = 0; bite < MAX_BITES; bite++) {
-    const bitten = await forgetSome(store, cutoff)
+    const bitten = await forgetSome(store, kept)
     forgotten += bitten
     if (bitten < BITE) break
   }
   return forgotten
 }
 
-async function forgetSome(store: Store, cutoff: Instant): Promise<number> {
+interface Kept {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+async function forgetSome(store: Store, { from, to }: Kept): Promise<number> {
   const entries = await store.read(AUDIT_STREAM, 0, BITE)
-  const young = entries.findIndex(({ entry }) => decodeAudit(entry).at >= cutoff)
-  const old = young === -1 ? entries : entries.slice(0, young)
-  const last = old.at(-1)
+  const times = entries.map(({ entry }) => decodeAudit(entry).at)
+  const young = times.findIndex((at) => at >= from && at <= to)
+  const lastOld = times.findLastIndex((at, i) => at < from && (young === -1 || i < young))
+  const last = entries[lastOld]
   if (last === undefined) return 0
   await store.trim(AUDIT_STREAM, last.position + 1)
-  return old.length
+  return lastOld + 1
 }

@@ -48,7 +48,9 @@ export const requestType = <D, O>(
 }
 
 /** The version is that of the request, not of the domain; the second name is the document's own. */
-const REQUESTS: Readonly<Record<Endpoint, { readonly name: string; readonly context: Context }>> = {
+export const REQUESTS: Readonly<
+  Record<Endpoint, { readonly name: string; readonly context: Context }>
+> = {
   sign: {
     name: 'DomainRestrictedSignatureRequest',
     context: { name: 'ODIS Domain Restricted Signature Request', version: '1' },

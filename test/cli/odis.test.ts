@@ -1,5 +1,5 @@
 /** `headgate odis keygen` and `headgate odis signer` as processes. */
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DOMAINS_PURPOSE, domainHash, storeKey } from '../../src/secrets/index.ts'
@@ -51,6 +51,29 @@ describe('keygen', () => {
     expect([again.exit, again.err]).toEqual([1, expect.stringContaining('KEY_VERSION_EXISTS')])
     const secret = await headgate([...words, '--key-version', '2', '--new-secret'], { cwd })
     expect([secret.exit, secret.err]).toEqual([1, expect.stringContaining('--new-secret')])
+    expect(readdirSync(join(cwd, 'keys'))).toEqual(['key-1.json'])
+  })
+
+  test('writes nothing under a secret that does not open the keys that are there', async () => {
+    const cwd = temporaryFolder()
+    keygen(cwd, '--new-secret')
+    const keys = ['--keys', join(cwd, 'keys')]
+    const make = (version: string, source: string, ...more: string[]) =>
+      headgate(
+        ['odis', 'keygen', ...keys, '--key-version', version, '--key-secret', source, ...more],
+        { cwd },
+      )
+    const other = await make('3', `command:printf ${'00'.repeat(32)}`)
+    expect(other.exit).toBe(1)
+    expect(other.err).toMatch(/KEY_UNDECIPHERABLE: key 1: .+, found another secret, or a file/)
+    for (const [version, code] of [
+      ['1', 'KEY_VERSION_EXISTS'],
+      ['3', 'KEY_UNDECIPHERABLE'],
+    ] as const) {
+      const made = await make(version, 'file:secret-2', '--new-secret')
+      expect([made.exit, made.err]).toEqual([1, expect.stringContaining(code)])
+    }
+    expect(readdirSync(cwd).sort()).toEqual(['keys', 'secret'])
     expect(readdirSync(join(cwd, 'keys'))).toEqual(['key-1.json'])
   })
 
@@ -168,6 +191,26 @@ describe('audit', () => {
     expect(readdirSync(cwd)).toEqual([])
     const volatile = await headgate(['odis', 'audit', '--store', 'memory:'], { cwd })
     expect(volatile.err).toContain('SIGNER_STORE_VOLATILE')
+  })
+
+  test('takes no empty file for a database, nor the database of a server for that of a signer', async () => {
+    const cwd = temporaryFolder()
+    const empty = join(cwd, 'signer.db')
+    writeFileSync(empty, '')
+    const refused = await ask(cwd)
+    expect([refused.exit, refused.err]).toEqual([
+      1,
+      expect.stringMatching(/FILE_UNREADABLE: --store: .+, found an empty file at /),
+    ])
+    expect(readdirSync(cwd)).toEqual(['signer.db'])
+    expect(statSync(empty).size).toBe(0)
+    rmSync(empty)
+    const limits = 'limits: { Foos: { id: opaque, burst: 9, count: 9, period: 1h } }\n'
+    writeFileSync(join(cwd, 'headgate.yml'), `${limits}store: sqlite:./signer.db\n`)
+    const spent = await headgate(['spend', 'Foos', 'ann', '--config', 'headgate.yml'], { cwd })
+    expect(spent.exit).toBe(0)
+    const other = await ask(cwd)
+    expect([other.exit, other.err]).toEqual([1, expect.stringContaining('nothing of a signer')])
   })
 
   test.each([

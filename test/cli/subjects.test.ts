@@ -1,5 +1,5 @@
 /** `keys`, `delegate`, `rates` and `revoke`, as typed: on the store here, and on a server elsewhere. */
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/cli/run-command.ts'
@@ -37,7 +37,9 @@ const read = ({ out }: Pick<Outcome, 'out'>) => JSON.parse(out)
 const newAgent = async () => {
   const { path, write, run } = place(LIMITS)
   const { did, secret } = read(await run('keys', 'new', '--json'))
-  return { did, secret, path, write, run, key: write('agent.key', `${secret}\n`) }
+  const key = write('agent.key', `${secret}\n`)
+  chmodSync(key, 0o600)
+  return { did, secret, path, write, run, key }
 }
 
 describe('keys', () => {
@@ -61,11 +63,35 @@ describe('keys', () => {
 
   test('a key that is none is refused without being repeated', async () => {
     const { run, write } = place()
-    const { exit, err } = await run('keys', 'show', '--key', write('bad.key', 'MgNotAKey'))
+    const bad = write('bad.key', 'MgNotAKey')
+    chmodSync(bad, 0o600)
+    const { exit, err } = await run('keys', 'show', '--key', bad)
     expect([exit, err]).toEqual([1, expect.stringMatching(/^error KEY_INVALID: /)])
     expect(err).not.toContain('NotAKey')
     const missing = await run('keys', 'show', '--key', 'nowhere.key')
     expect(missing.err).toMatch(/^error FILE_UNREADABLE: --key: /)
+  })
+
+  test('a file that a group can read is told and used, one that all can read is refused, by every command', async () => {
+    const { did, run, key } = await newAgent()
+    const owner = place()
+    const commands = [
+      ['keys', 'show'],
+      ['delegate', '--to', did, '--can', 'rate-limit/add'],
+      ['rates', 'list', 'a.test'],
+    ]
+    for (const words of commands) {
+      chmodSync(key, 0o640)
+      const told = await owner.run(...words, '--key', key)
+      expect(told.err).toMatch(/^warning KEY_FILE_SHARED: file .+agent\.key: .+, found mode 640\n/)
+      expect(told.err).not.toContain('KEY_FILE_EXPOSED')
+      chmodSync(key, 0o604)
+      const refused = await owner.run(...words, '--key', key)
+      expect([refused.exit, refused.out]).toEqual([1, ''])
+      expect(refused.err).toMatch(/^error KEY_FILE_EXPOSED: file .+, found mode 604\n/)
+    }
+    const folder = await run('keys', 'show', '--key', owner.path)
+    expect(folder.err).toMatch(/^error FILE_UNREADABLE: --key: .+EISDIR/)
   })
 })
 

@@ -1,9 +1,14 @@
 /** The page about the domain API says what the signer does. */
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { BLINDED_MESSAGE_BYTES } from '../../src/secrets/poprf/index.ts'
 import { STATUS } from '../../src/secrets/refusal.ts'
+import { REQUESTS } from '../../src/secrets/request-type.ts'
 import { SECRETS_ERROR_CODES } from '../../src/secrets/secrets-mistake.ts'
+import { answersAs } from '../support/odis-answers.ts'
+import { requestFor } from '../support/odis-requests.ts'
 import { samples } from '../support/odis-samples.ts'
+import { signerBench } from '../support/odis-signer.ts'
 import { ROOT } from '../support/sources.ts'
 
 const page = readFileSync(`${ROOT}docs/reference/domains.md`, 'utf8')
@@ -27,4 +32,53 @@ test('every domain has a row, with the endpoints that it has', () => {
     return `${domain['name']} ${domain['version']}: ${which}`
   })
   expect(new Set(told)).toEqual(new Set(known))
+})
+
+test('every request is on the page, with its type and the name it is signed under', () => {
+  const rows = [...page.matchAll(/^\| `\/domain\/(\w+)` \| `(\w+)` \| `([^`]+)` \|$/gm)]
+  expect(rows.map(([, ...cells]) => cells)).toEqual(
+    Object.entries(REQUESTS).map(([endpoint, { name, context }]) => [endpoint, name, context.name]),
+  )
+  for (const { context } of Object.values(REQUESTS)) expect(context.version).toBe('1')
+  expect(page).toContain(`${BLINDED_MESSAGE_BYTES} bytes in canonical base64`)
+})
+
+describe.each(Object.entries(samples('docs')))('%s', (_, sample) => {
+  const { signed, refused, told } = answersAs('cip40')
+  const { name, version } = sample.domain
+
+  test('says whether the type must be sent; a wrong one is refused', async () => {
+    const bench = signerBench()
+    const { type: _type, ...body } = requestFor(sample, { nonce: 0 })
+    const right = { ...body, type: 'DomainRestrictedSignatureRequest' }
+    signed(await bench.ask('sign', right))
+    const wrong = { ...body, type: 'DomainQuotaStatusRequest' }
+    refused(await bench.ask('sign', wrong), 'MALFORMED_REQUEST')
+    const [, word] =
+      new RegExp(`^\\| \`${name}\` \\| ${version} \\| [^|]+ \\| (\\w+) \\|`, 'm').exec(page) ?? []
+    expect(['required', 'allowed']).toContain(word)
+    const without = await bench.ask('sign', body)
+    if (word === 'required') refused(without, 'MALFORMED_REQUEST')
+    else signed(without)
+  })
+
+  test('lists the fields of its status', async () => {
+    const bench = signerBench()
+    const section = page.split(`### ${name} ${version}\n`)[1]?.split('\n### ')[0] ?? ''
+    const line = /^Status: ([^.;]+)/m.exec(section)?.[1] ?? ''
+    const fields = [...line.matchAll(/`(\w+)`/g)].map(([, field = '']) => field)
+    const reply = await bench.ask('sign', requestFor(sample, { nonce: 0 }))
+    const status = reply.body.status ?? {}
+    expect(Object.keys(status)).toEqual(fields.filter((field) => field !== 'false'))
+    if (!sample.endpoints.includes('quotaStatus')) return
+    const asked = requestFor(sample, { endpoint: 'quotaStatus', nonce: 0 })
+    told(await bench.ask('quotaStatus', asked), status)
+  })
+})
+
+test('without a refresh the linear backoff tells its counter too', async () => {
+  const { domain, ...rest } = samples('docs')['linear backoff']
+  const capped = { ...rest, domain: { ...domain, refresh: { defined: false, value: 0 } } }
+  const { body } = await signerBench().ask('sign', requestFor(capped))
+  expect(body.status).toEqual({ counter: 1, remaining: 1, now: 1_704_067_200, disabled: false })
 })

@@ -17,6 +17,7 @@ export const checkKey = <Key extends SignerKey>(thing: string, key: Key): Key =>
     code: 'KEY_INCONSISTENT',
     thing,
     rule: 'must have the public key, and as a share the polynomial, that belong to its secret',
+    finding: key.kind === 'share' ? 'others, or another share' : 'another public key',
   })
 }
 

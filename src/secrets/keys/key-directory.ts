@@ -1,20 +1,20 @@
 /** Where keys are kept: one file a version, `key-1.json`, written once and never over another. */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readdir, unlink } from 'node:fs/promises'
+import { access, link, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkSecretFile, type SecretFileListener } from '../../documents/secret-file.ts'
 import { MAX_KEY_VERSION, type SignerKey } from './key.ts'
 import { formatKeyFile, type KeyFile, MAX_KEY_FILE_BYTES, parseKeyFile } from './key-file.ts'
 import { refuseKey, systemCode } from './key-mistake.ts'
 import type { KeySecret } from './key-secret.ts'
-import { sealKey } from './seal.ts'
+import { checkOpens, sealKey } from './seal.ts'
 
 /** A key a month for five years. Old ones are deleted when nothing depends on them. */
 export const MAX_KEYS = 64
 
 /**
  * Durable before it resolves, and all or nothing: a version that exists is refused, not replaced,
- * since every answer given under it would be lost.
+ * since every answer given under it would be lost. So is whatever `checkNewKey` refuses.
  */
 export const storeKey = async (
   directory: string,
@@ -23,6 +23,7 @@ export const storeKey = async (
   version: number,
 ): Promise<void> => {
   const text = formatKeyFile(sealKey(key, version, secret))
+  await checkNewKey(directory, secret, version)
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((error) =>
     unusable(directory, error),
   )
@@ -32,10 +33,26 @@ export const storeKey = async (
     await link(draft, join(directory, nameOf(version)))
     await syncDirectory(directory)
   } catch (error) {
-    refuseWrite(directory, version, error)
+    if (systemCode(error) === 'EEXIST') refuseExisting(directory, version)
+    unusable(directory, error)
   } finally {
     await unlink(draft).catch(() => undefined)
   }
+}
+
+/**
+ * Whether a key could be stored, before anything is written: its version is new, there is room, and
+ * the secret opens all keys that are there. A signer opens them all by one secret, or does not start.
+ */
+export const checkNewKey = async (
+  directory: string,
+  secret: KeySecret,
+  version: number,
+): Promise<void> => {
+  const files = (await isThere(directory)) ? await readKeyFiles(directory) : []
+  if (files.some((file) => file.version === version)) refuseExisting(directory, version)
+  if (files.length >= MAX_KEYS) refuseFull(directory, files.length + 1)
+  for (const file of files) checkOpens(file, secret)
 }
 
 /** In the order of their versions; whatever is not called `key-…` is not looked at. */
@@ -45,11 +62,7 @@ export const readKeyFiles = async (
 ): Promise<readonly KeyFile[]> => {
   const names = await readdir(directory).catch((error) => unusable(directory, error))
   const keys = names.filter((name) => name.startsWith('key-'))
-  if (keys.length > MAX_KEYS) {
-    const rule = `must hold at most ${MAX_KEYS} keys`
-    const thing = `key directory ${directory}`
-    refuseKey({ code: 'KEY_DIRECTORY_FULL', thing, rule, finding: `${keys.length}` })
-  }
+  if (keys.length > MAX_KEYS) refuseFull(directory, keys.length)
   const files: KeyFile[] = []
   for (const name of keys) files.push(await readKeyFile(directory, name, onShared))
   return files.sort((one, other) => one.version - other.version)
@@ -102,11 +115,24 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-function refuseWrite(directory: string, version: number, error: unknown): never {
-  if (systemCode(error) !== 'EEXIST') return unusable(directory, error)
+/** Anything but its absence is left to whoever reads it. */
+async function isThere(directory: string): Promise<boolean> {
+  return access(directory).then(
+    () => true,
+    (error) => systemCode(error) !== 'ENOENT',
+  )
+}
+
+function refuseExisting(directory: string, version: number): never {
   const rule = `must be a new one, from 1 to ${MAX_KEY_VERSION}`
   const finding = `${nameOf(version)} in ${directory}`
   return refuseKey({ code: 'KEY_VERSION_EXISTS', thing: `key version ${version}`, rule, finding })
+}
+
+function refuseFull(directory: string, count: number): never {
+  const rule = `must hold at most ${MAX_KEYS} keys`
+  const thing = `key directory ${directory}`
+  return refuseKey({ code: 'KEY_DIRECTORY_FULL', thing, rule, finding: `${count}` })
 }
 
 function refuseFile(thing: string, rule: string, finding: string): never {

@@ -216,6 +216,7 @@ describe('the secret that encrypts keys', () => {
   })
 })
 
+const otherSecret = () => Uint8Array.from(randomBytes(32))
 const otherBase64 = (length: number): string => randomBytes(length).toString('base64')
 
 /** Each makes a directory that must not open, or does something that must not be done. */
@@ -223,7 +224,7 @@ const REFUSED: readonly (readonly [string, string, () => Promise<unknown>])[] = 
   [
     'another secret',
     'KEY_UNDECIPHERABLE',
-    async () => loadKeys(await directoryWith(single), Uint8Array.from(randomBytes(32))),
+    async () => loadKeys(await directoryWith(single), otherSecret()),
   ],
   [
     'a secret of another length',
@@ -255,6 +256,25 @@ const REFUSED: readonly (readonly [string, string, () => Promise<unknown>])[] = 
     'a version that is there already',
     'KEY_VERSION_EXISTS',
     async () => storeKey(await directoryWith(single), secret, generateKey(), 1),
+  ],
+  [
+    'a new key under another secret than those that are there',
+    'KEY_UNDECIPHERABLE',
+    async () => storeKey(await directoryWith(single), otherSecret(), generateKey(), 2),
+  ],
+  [
+    'a key more than the bound',
+    'KEY_DIRECTORY_FULL',
+    async () => {
+      const directory = await directoryWith(single)
+      const file = JSON.parse(readFileSync(fileOf(directory), 'utf8'))
+      for (let version = 2; version <= MAX_KEYS; version++) {
+        writeFileSync(fileOf(directory, version), JSON.stringify({ ...file, version }), {
+          mode: 0o600,
+        })
+      }
+      return storeKey(directory, secret, generateKey(), MAX_KEYS + 1)
+    },
   ],
   ['version 0', 'KEY_VERSION_INVALID', async () => storeKey(temporaryFolder(), secret, single, 0)],
   [
@@ -365,7 +385,9 @@ const REFUSED: readonly (readonly [string, string, () => Promise<unknown>])[] = 
 
 describe('refused', () => {
   test.each(REFUSED)('%s: %s', async (_, code, call) => {
-    expect((await mistakeOfPromise(call())).code).toBe(code)
+    const refusal = await mistakeOfPromise(call())
+    expect(refusal.code).toBe(code)
+    expect(refusal.finding).toMatch(/./)
   })
 
   test('no code is left out', () => {
@@ -389,6 +411,7 @@ describe('refused', () => {
   test('a refused write leaves no draft behind, and the old key in place', async () => {
     const directory = await directoryWith(single)
     await mistakeOfPromise(storeKey(directory, secret, generateKey(), 1))
+    await mistakeOfPromise(storeKey(directory, otherSecret(), generateKey(), 2))
     expect(readdirSync(directory)).toEqual(['key-1.json'])
     expect((await loadKeys(directory, secret)).find(1)).toEqual(single)
     expect(existsSync(fileOf(directory))).toBe(true)

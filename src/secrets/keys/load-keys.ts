@@ -76,7 +76,8 @@ function requireCurrent(
 ): number {
   const thing = `key directory ${directory}`
   if (current === undefined) {
-    return refuseKey({ code: 'KEY_DIRECTORY_EMPTY', thing, rule: 'must hold a key' })
+    const rule = 'must hold a key'
+    return refuseKey({ code: 'KEY_DIRECTORY_EMPTY', thing, rule, finding: 'no key-<version>.json' })
   }
   if (versions.includes(current)) return current
   return refuseKey({

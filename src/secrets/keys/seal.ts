@@ -34,17 +34,25 @@ export const unsealKey = (file: KeyFile, secret: KeySecret, purpose: KeyPurpose)
     const rule = `must be for ${JSON.stringify(purpose)}; a key serves one service only`
     refuseKey({ code: 'KEY_PURPOSE_WRONG', thing, rule, finding: JSON.stringify(file.purpose) })
   }
-  const opened = decipher(file, secret)
-  if (opened === undefined) {
-    const rule = 'must be unchanged and encrypted under the secret that was given'
-    return refuseKey({ code: 'KEY_UNDECIPHERABLE', thing, rule })
-  }
+  const opened = openFile(file, secret)
   try {
     return checkKey(thing, keyOf(file, opened))
   } catch (error) {
     wipe(opened)
     throw error
   }
+}
+
+/** Refuses a file that the secret does not open. What it holds is not looked at. */
+export const checkOpens = (file: KeyFile, secret: KeySecret): void => wipe(openFile(file, secret))
+
+function openFile(file: KeyFile, secret: KeySecret): Bytes {
+  const opened = decipher(file, secret)
+  if (opened !== undefined) return opened
+  const thing = `key ${file.version}`
+  const rule = 'must be unchanged and encrypted under the secret that was given'
+  const finding = 'another secret, or a file that was changed'
+  return refuseKey({ code: 'KEY_UNDECIPHERABLE', thing, rule, finding })
 }
 
 function decipher(file: KeyFile, secret: KeySecret): Bytes | undefined {

@@ -120,9 +120,13 @@ describe('the curve', () => {
     expect(G2_GENERATOR.multiplyUnsafe(nearly).equals(G2_GENERATOR.negate())).toBe(true)
   })
 
+  // The points of order 2, 3 and 6, whose multiples the library's addition refuses: no hash finds them.
+  const ofSmallOrder = [fp.P - 1n, 0n, 2n]
+  const abscissa = base.filter((x) => !ofSmallOrder.includes(x))
+
   test('a cleared cofactor leads into the group; without it a point is refused', () => {
     fc.assert(
-      fc.property(quadratic, base, fc.boolean(), (x2, x1, larger) => {
+      fc.property(quadratic, abscissa, fc.boolean(), (x2, x1, larger) => {
         const first = pointAtX1(x1, larger)
         if (first !== undefined) {
           const cleared = clearCofactor1(first)

@@ -24,10 +24,10 @@ export interface EvaluatorPoolOptions {
 }
 
 /** Each thread has an instance of its own; a machine with more processors runs a second signer. */
-const MAX_WORKERS = 64
+export const MAX_WORKERS = 64
 
 /** Beyond this a caller waits longer than any client does. */
-const MAX_QUEUE = 4_096
+export const MAX_QUEUE = 4_096
 const DEFAULT_QUEUE = 64
 const DEFAULT_TIMEOUT = seconds(5)
 
