@@ -114,6 +114,7 @@ describe('what it does not surely know is left to the YAML library', () => {
     ['an escape in quotes', 'a: "\\t"\n'],
     ['a list in the line of another', '- - a\n'],
     ['two documents', 'a: 1\n---\nb: 1\n'],
+    ['half of a line end', 'a: 1\r'],
     ['a tab', 'a:\n\tb: 1\n'],
     ['a key twice', 'a: 1\na: 2\n'],
     ['a line that belongs nowhere', 'a:\n    b: 1\n  c: 2\n'],

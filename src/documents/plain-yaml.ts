@@ -10,7 +10,8 @@ import { MAX_DEPTH, type MapEntry, type Node, type ScalarNode } from './node.ts'
  * null, and every mistake. Then the YAML library must read the whole.
  */
 export const readPlainYaml = (text: string, file: string): Node | undefined => {
-  const lines = readLines(text, file)
+  // A line ends in `\r\n` or `\n`; a lone `\r` at the end is text to the library.
+  const lines = text.endsWith('\r') ? undefined : readLines(text, file)
   const [first] = lines ?? []
   if (lines === undefined || first === undefined) return undefined
   const cursor: Cursor = { lines, next: 0 }

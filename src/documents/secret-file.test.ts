@@ -37,6 +37,10 @@ test('a file that all may read, or anyone else may write, is refused', () => {
   }
 })
 
+test('a folder is left to whoever tries to read it as a file', () => {
+  checkSecretFile('/run/secret', { mode: 0o040755 })
+})
+
 test('nobody need listen', () => {
   checkSecretFile('/run/secret', { mode: 0o640 })
 })

@@ -1,4 +1,5 @@
 /** Files that hold secrets belong to their owner: what is open to all is refused, what a group may read is told. */
+import { constants } from 'node:fs'
 import { HeadgateError, type Mistake } from '../core/errors.ts'
 
 export type SecretFileWarningCode = 'KEY_FILE_SHARED'
@@ -24,6 +25,8 @@ export const checkSecretFile = (
 ): void => {
   // Windows has no such bits, and Node makes some up: there the folder's own rules must do.
   if (process.platform === 'win32') return
+  // A folder is no such file; whoever reads it as one hears that, and not to close it to its owner.
+  if ((mode & constants.S_IFMT) === constants.S_IFDIR) return
   const thing = `file ${path}`
   const finding = `mode ${(mode & 0o777).toString(8).padStart(3, '0')}`
   if ((mode & EXPOSED) !== 0) {

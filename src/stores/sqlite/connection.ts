@@ -47,7 +47,19 @@ export function connect(path: string, patience: Span): Connection {
         throw unavailable(path, cause)
       }
     },
-    close: letGo,
+    close: () => {
+      emptyLog(opened?.db)
+      letGo()
+    },
+  }
+}
+
+/** The driver keeps the file open until its statements are collected; whoever copies the file now must find all in it. */
+function emptyLog(db: DatabaseSyncInstance | undefined): void {
+  try {
+    db?.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // Others use the file: then its log is theirs too.
   }
 }
 

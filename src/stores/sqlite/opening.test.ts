@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -13,6 +13,18 @@ test('a missing file is created for its owner alone', async () => {
   await store.transact(() => ({ writes: [{ key: 'a', value: '1' }], appends: [], result: 0 }))
   expect([path, `${path}-wal`, `${path}-shm`].map(modeOf)).toEqual(['600', '600', '600'])
   await store.close()
+})
+
+test('after a close everything is in the file itself, for whoever copies it', async () => {
+  const path = scratchFile()
+  const store = sqliteStore({ path })
+  await store.transact(() => ({ writes: [{ key: 'a', value: '1' }], appends: [], result: 0 }))
+  await store.close()
+  const copy = scratchFile()
+  copyFileSync(path, copy)
+  const copied = sqliteStore({ path: copy })
+  expect(await copied.scan('', 2)).toEqual([{ key: 'a', value: '1' }])
+  await copied.close()
 })
 
 test('an empty file is as good as none', async () => {
