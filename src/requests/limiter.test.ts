@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  days,
-  hours,
-  millis,
-  minutes,
-  type Store,
-  StoreError,
-  seconds,
-  span,
-} from '../core/index.ts'
+import { days, hours, millis, minutes, seconds, span } from '../core/index.ts'
 import { memoryStore } from '../stores/memory/index.ts'
 import { fakeClock, restlessStore } from '../testing/index.ts'
 import type { Outlook } from './answer.ts'
@@ -353,47 +344,6 @@ test('a changed catalog is felt at the next call', async () => {
   await limiter.spend({ ...login(), cost: 3 })
   change('Logins: { id: opaque, burst: 30, count: 30, period: 1m }')
   expect(await limiter.spend(login())).toMatchObject({ allowed: false, retryIn: seconds(2) })
-})
-
-describe('when the store is down', () => {
-  const down = new StoreError({ code: 'STORE_UNAVAILABLE', thing: 'store', rule: 'must answer' })
-  const broken = (): Store => ({ ...memoryStore(), transact: () => Promise.reject(down) })
-  const events: LimiterEvent[] = []
-  const limiter = createLimiter({
-    store: broken(),
-    catalog: () => parseCatalog({ limits: LIMITS }),
-    observe: (event) => events.push(event),
-  })
-  const ping = { limit: 'Pings', id: 'ann' }
-
-  test('a limit that is closed rejects, and nothing passes', async () => {
-    await expect(limiter.spend(login())).rejects.toBe(down)
-    expect(events.at(-1)).toMatchObject({ kind: 'store-failure', open: false })
-  })
-
-  test('a limit that is open lets pass, and says why', async () => {
-    const answer = await limiter.spend(ping)
-    expect(answer).toMatchObject({
-      allowed: true,
-      reason: 'store-unavailable',
-      remaining: Infinity,
-    })
-    expect(events).toContainEqual({ kind: 'store-failure', error: down, open: true })
-  })
-
-  test('in a batch one closed limit keeps the gate closed', async () => {
-    await expect(limiter.spend({ charges: [ping, login()] })).rejects.toBe(down)
-  })
-
-  test('a try has no say in it', async () => {
-    const charges = [ping, { ...login(), mode: 'try' as const }]
-    expect((await limiter.spend({ charges })).allowed).toBe(true)
-  })
-
-  test('refunds and resets are never pretended', async () => {
-    await expect(limiter.refund(ping)).rejects.toBe(down)
-    await expect(limiter.reset(ping)).rejects.toBe(down)
-  })
 })
 
 test('every answer is told to whoever observes', async () => {
