@@ -4,14 +4,34 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { programEnvironment } from './provide.js'
+import { scratchFolder } from './scratch-folder.js'
 
 /** A server that has not answered by then will not. */
 const START_MS = 15_000
 
 const LOOK_MS = 25
 
+/**
+ * Starts it in a scratch folder and on a free port, and waits until `path` answers. `argsFor` is told
+ * both, and may write files there first. The folder goes with the server.
+ */
+export const startServer = async (command, argsFor, path = '/') => {
+  const folder = scratchFolder()
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const daemon = await startDaemon(command, argsFor({ folder: folder.path, port }), `${url}${path}`)
+  return {
+    url,
+    folder: folder.path,
+    stop: async () => {
+      await daemon.stop()
+      folder.remove()
+    },
+  }
+}
+
 /** Free a moment ago: the system hands out others first before it repeats one. */
-export const freePort = async () => {
+const freePort = async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address()
@@ -21,7 +41,7 @@ export const freePort = async () => {
 }
 
 /** Starts it and waits until `url` answers anything at all. */
-export const startDaemon = async (command, args, url) => {
+const startDaemon = async (command, args, url) => {
   const child = spawn(command, args, {
     env: programEnvironment,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,10 +1,9 @@
 /** nginx with `limit_req`, one worker, as a server that counts requests by an argument. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, startDaemon } from '../daemon.js'
+import { startServer } from '../daemon.js'
 import { LeftOut } from '../left-out.js'
 import { programVersion, provideProgram } from '../provide.js'
-import { scratchFolder } from '../scratch-folder.js'
 
 export const nginxVersion = () => `nginx ${programVersion('nginx', '-v')}`
 
@@ -15,22 +14,14 @@ export const startNginx = async () => {
   if (!provideNginx(() => {})) {
     throw new LeftOut('nginx is not installed, and could not be installed with apt-get')
   }
-  const folder = scratchFolder()
-  const port = await freePort()
-  const file = join(folder.path, 'nginx.conf')
-  writeFileSync(file, configuration(folder.path, port))
-  const url = `http://127.0.0.1:${port}`
-  const args = ['-e', join(folder.path, 'error.log'), '-p', folder.path, '-c', file]
-  const daemon = await startDaemon('nginx', args, `${url}/limited?id=first`)
-  await expectLimited(url)
-  return {
-    url,
-    folder: folder.path,
-    stop: async () => {
-      await daemon.stop()
-      folder.remove()
-    },
+  const argsFor = ({ folder, port }) => {
+    const file = join(folder, 'nginx.conf')
+    writeFileSync(file, configuration(folder, port))
+    return ['-e', join(folder, 'error.log'), '-p', folder, '-c', file]
   }
+  const server = await startServer('nginx', argsFor, '/limited?id=first')
+  await expectLimited(server.url)
+  return server
 }
 
 // `return` would answer before limit_req counts; a content handler such as empty_gif comes after.

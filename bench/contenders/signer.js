@@ -9,8 +9,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import secp256k1 from 'secp256k1'
 import { domainHash, evaluateHere, generateKey, signingHash } from '../../dist/secrets/index.js'
 import { blind } from '../../dist/secrets/poprf/index.js'
-import { freePort, startDaemon } from '../daemon.js'
-import { scratchFolder } from '../scratch-folder.js'
+import { startServer } from '../daemon.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
@@ -57,24 +56,15 @@ export const signedRequest = (endpoint, salt) => {
   return JSON.stringify({ ...unsigned, options: { ...options, signature: some(text) } })
 }
 
-export const startSigner = async (...more) => {
-  const folder = scratchFolder()
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const keys = ['--keys', join(folder.path, 'keys')]
-  const secret = ['--key-secret', `file:${join(folder.path, 'secret')}`]
-  execFileSync(process.execPath, [MAIN, 'odis', 'keygen', ...keys, ...secret, '--new-secret'])
-  const store = ['--store', `sqlite:${join(folder.path, 'signer.db')}`, '--log-level', 'warn']
-  const args = [MAIN, 'odis', 'signer', '--port', `${port}`, ...keys, ...secret, ...store, ...more]
-  const daemon = await startDaemon(process.execPath, args, `${url}/readyz`)
-  return {
-    url,
-    folder: folder.path,
-    stop: async () => {
-      await daemon.stop()
-      folder.remove()
-    },
+export const startSigner = (...more) => {
+  const argsFor = ({ folder, port }) => {
+    const keys = ['--keys', join(folder, 'keys')]
+    const secret = ['--key-secret', `file:${join(folder, 'secret')}`]
+    execFileSync(process.execPath, [MAIN, 'odis', 'keygen', ...keys, ...secret, '--new-secret'])
+    const store = ['--store', `sqlite:${join(folder, 'signer.db')}`, '--log-level', 'warn']
+    return [MAIN, 'odis', 'signer', '--port', `${port}`, ...keys, ...secret, ...store, ...more]
   }
+  return startServer(process.execPath, argsFor, '/readyz')
 }
 
 /** One evaluation after another on one thread, and nothing else. */

@@ -19,7 +19,7 @@ import { gatherOdisOptions, readKeyOptions } from '../server/odis/signer-options
 import { refuseCall } from './cli-mistake.ts'
 import type { Call } from './command.ts'
 import { odisFlags } from './odis-flags.ts'
-import { tellShared } from './shared-files.ts'
+import { tellShared } from './secret-warnings.ts'
 import { writeJson } from './terminal.ts'
 
 export const makeKey = async ({ flags, environment, terminal }: Call): Promise<void> => {

@@ -4,7 +4,7 @@ import { checkSecretFile } from '../documents/secret-file.ts'
 import { UCAN_KEY_VARIABLE } from '../server/subjects/subject-settings.ts'
 import { refuseCall } from './cli-mistake.ts'
 import type { Call, Flag } from './command.ts'
-import { tellShared } from './shared-files.ts'
+import { tellShared } from './secret-warnings.ts'
 
 export const KEY_FLAG: Flag = {
   name: 'key',

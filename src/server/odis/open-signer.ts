@@ -19,7 +19,7 @@ import {
 } from '../../secrets/index.ts'
 import type { Log } from '../log.ts'
 import { openStore } from '../open-store.ts'
-import { tellShared } from '../shared-files.ts'
+import { tellShared } from '../secret-warnings.ts'
 import { VERSION } from '../version.ts'
 import { startAuditKeeper } from './audit-keeper.ts'
 import { createOuterLimit } from './outer-limit.ts'

@@ -2,8 +2,8 @@
 import type { Identity } from '../../subjects/index.ts'
 import { type Log, SILENT } from '../log.ts'
 import type { Environment } from '../options.ts'
+import { tellShared } from '../secret-warnings.ts'
 import type { Settings } from '../settings.ts'
-import { tellShared } from '../shared-files.ts'
 import { keyFileOf, subjectSettings, UCAN_KEY_VARIABLE } from './subject-settings.ts'
 
 /**
