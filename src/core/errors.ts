@@ -51,6 +51,10 @@ export function assert(condition: boolean, message: string | (() => string)): as
   throw new Error(`assertion failed: ${typeof message === 'string' ? message : message()}`)
 }
 
+/** The system's word for why something failed (`ENOENT`): its message may quote contents. */
+export const systemCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'no reason'
+
 export const describePosition = (at: Position): string => `${at.file}:${at.line}:${at.column}`
 
 function describeMistake({ thing, rule, finding, at }: Mistake): string {

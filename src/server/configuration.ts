@@ -1,6 +1,8 @@
 /** Everything a server is told, read together: the settings, and the catalog they lead to. */
+
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { systemCode } from '../core/errors.ts'
 import { parseDocument } from '../documents/document.ts'
 import type { Node } from '../documents/index.ts'
 import { buildCatalog, type Catalog } from '../requests/index.ts'
@@ -122,8 +124,7 @@ function refuseUnreadable(file: string, error: unknown): never {
   )
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+const isMissing = (error: unknown): boolean => systemCode(error) === 'ENOENT'
 
 function settle(sayings: Sayings, config: ConfigFile | undefined, configFile: string): Settings {
   const { limits: _, overrides: __, spending: ___, operations, ...file } = config ?? {}

@@ -1,6 +1,8 @@
 /** Configured plans from wherever the settings say they are. */
+
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { systemCode } from '../core/errors.ts'
 import type { PlanEntry } from './plan-entry.ts'
 import { parsePlans } from './plan-file.ts'
 import { PlanError } from './plan-mistake.ts'
@@ -29,7 +31,7 @@ async function readPlansFile(path: string, named: boolean): Promise<string | und
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    const code = systemCode(cause)
     if (code === 'ENOENT' && !named) return undefined
     const rule = 'must be a file that can be read'
     const finding = code === 'ENOENT' ? 'no such file' : code

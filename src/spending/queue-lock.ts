@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { HeadgateError } from '../core/errors.ts'
+import { HeadgateError, systemCode } from '../core/errors.ts'
 import { queueMistake } from './queue-mistake.ts'
 import { isAlive, type Owner, ownerOf, readOwner, writeOwner } from './queue-owner.ts'
 
@@ -54,7 +54,7 @@ async function place(file: string, text: string): Promise<boolean> {
     await link(beside, file)
     return true
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
+    if (systemCode(error) === 'EEXIST') return false
     throw error
   } finally {
     await rm(beside, { force: true })
@@ -72,7 +72,7 @@ async function remove(file: string, found: string): Promise<void> {
     await rename(file, away)
     if ((await readFile(away, 'utf8')) !== found) await link(away, file)
   } catch (error) {
-    if (!['ENOENT', 'EEXIST'].includes(codeOf(error))) throw error
+    if (!['ENOENT', 'EEXIST'].includes(systemCode(error))) throw error
   } finally {
     await rm(away, { force: true })
   }
@@ -87,13 +87,10 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (systemCode(error) === 'ENOENT') return undefined
     throw error
   }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
 
 const inUse = (path: string, pid: number) =>
   queueMistake('QUEUE_IN_USE', `must be open in one process: ${path}`, `process ${pid} has it`)

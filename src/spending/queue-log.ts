@@ -1,6 +1,8 @@
 /** An append-only file of records, forced to disk in groups; rewritten when most of it is done with. */
+
 import { copyFile, type FileHandle, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { systemCode } from '../core/errors.ts'
 import { type QueueRecord, readRecord, writeRecord } from './queue-record.ts'
 
 export interface QueueLog {
@@ -137,7 +139,7 @@ async function readIfThere(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    if (systemCode(error) === 'ENOENT') return ''
     throw error
   }
 }

@@ -1,5 +1,6 @@
 /** A process as its lock names it: by number and, where the system tells, by when it started. */
 import { readFile } from 'node:fs/promises'
+import { systemCode } from '../core/errors.ts'
 
 export interface Owner {
   readonly pid: number
@@ -38,7 +39,7 @@ function hasNumber(pid: number): boolean {
     return true
   } catch (error) {
     // Another user's process may not be signalled, but it is there.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return systemCode(error) === 'EPERM'
   }
 }
 

@@ -2,10 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { access, link, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { systemCode } from '../../core/errors.ts'
 import { checkSecretFile, type SecretFileListener } from '../../documents/secret-file.ts'
 import { MAX_KEY_VERSION, type SignerKey } from './key.ts'
 import { formatKeyFile, type KeyFile, MAX_KEY_FILE_BYTES, parseKeyFile } from './key-file.ts'
-import { refuseKey, systemCode } from './key-mistake.ts'
+import { refuseKey } from './key-mistake.ts'
 import type { KeySecret } from './key-secret.ts'
 import { checkOpens, sealKey } from './seal.ts'
 

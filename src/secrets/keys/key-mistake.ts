@@ -24,7 +24,3 @@ export type KeyErrorCode = (typeof KEY_ERROR_CODES)[number]
 export const refuseKey = (mistake: Mistake<KeyErrorCode>): never => {
   throw new HeadgateError(mistake)
 }
-
-/** The system's word for why a file or a command failed (`ENOENT`): its message may quote contents. */
-export const systemCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'no reason'

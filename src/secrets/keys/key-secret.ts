@@ -1,10 +1,11 @@
 /** The key that encrypts keys: 256 bits from a file, the environment or a command. Never a password. */
 import { execFile } from 'node:child_process'
 import { open } from 'node:fs/promises'
+import { systemCode } from '../../core/errors.ts'
 import { checkSecretFile, type SecretFileListener } from '../../documents/secret-file.ts'
 import type { Bytes } from '../poprf/bytes.ts'
 import { wipe } from './key.ts'
-import { refuseKey, systemCode } from './key-mistake.ts'
+import { refuseKey } from './key-mistake.ts'
 
 /** 32 bytes. Whoever read it wipes it once the keys are open. */
 export type KeySecret = Bytes

@@ -1,4 +1,5 @@
 /** A signer over HTTP: the domain API, and health and metrics for whoever runs it. It does not listen yet. */
+
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -7,6 +8,7 @@ import {
   fastify,
   LogController,
 } from 'fastify'
+import { systemCode } from '../../core/errors.ts'
 import { MAX_BODY_BYTES, refusedResponse, type SignerResponse } from '../../secrets/index.ts'
 import * as bounds from '../http/bounds.ts'
 import { watchShutdown } from '../http/shutdown.ts'
@@ -113,7 +115,7 @@ function answerError(
   reply: FastifyReply,
 ): FastifyReply | Promise<FastifyReply> {
   const manners = { conduct: opened.settings.conduct, version: VERSION }
-  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+  switch (systemCode(error)) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return answer(opened, request, reply, OVERSIZED)
     // A client that left within its body: nobody hears this, and a flood must not fill the log.

@@ -1,6 +1,8 @@
 /** Opens a database file: creates it, knows whose it is, and sets how SQLite keeps it. */
+
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { systemCode } from '../../core/errors.ts'
 import { type Span, span } from '../../core/time.ts'
 import { uptime } from '../clock.ts'
 import { isBusy, mistake, unopenable } from './errors.ts'
@@ -59,7 +61,7 @@ function createFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', FILE_MODE))
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return
+    if (systemCode(cause) === 'EEXIST') return
     throw unopenable(path, cause)
   }
 }

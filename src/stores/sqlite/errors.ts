@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
-import { HeadgateError, StoreError } from '../../core/errors.ts'
+import { HeadgateError, StoreError, systemCode } from '../../core/errors.ts'
 
 /**
  * - `STORE_PATH_INVALID`: the path names no file.
@@ -101,7 +101,7 @@ function isRefusal(cause: unknown): boolean {
   if ('systemErrno' in cause) {
     return [EACCES, EPERM, EROFS].some((number) => number === cause.systemErrno)
   }
-  return 'code' in cause && ['EACCES', 'EPERM', 'EROFS'].some((name) => name === cause.code)
+  return ['EACCES', 'EPERM', 'EROFS'].includes(systemCode(cause))
 }
 
 const messageOf = (cause: unknown): string =>

@@ -1,6 +1,8 @@
 /** A service's key in a file of its own, made at the first start and readable by its owner only. */
+
 import { randomBytes } from 'node:crypto'
 import { link, open, unlink, writeFile } from 'node:fs/promises'
+import { systemCode } from '../../core/errors.ts'
 import { checkSecretFile, type SecretFileListener } from '../../documents/secret-file.ts'
 import { refuse } from '../mistake.ts'
 import { generateIdentity, type Identity, parseIdentity } from './identity.ts'
@@ -27,14 +29,14 @@ async function readKey(
   onShared: SecretFileListener | undefined,
 ): Promise<string | undefined> {
   const file = await open(path, 'r').catch((error: unknown) =>
-    codeOf(error) === 'ENOENT' ? undefined : unusable(path, codeOf(error), error),
+    systemCode(error) === 'ENOENT' ? undefined : unusable(path, systemCode(error), error),
   )
   if (file === undefined) return undefined
   try {
     checkSecretFile(path, await file.stat(), onShared)
     return await file
       .readFile('utf8')
-      .catch((error: unknown) => unusable(path, codeOf(error), error))
+      .catch((error: unknown) => unusable(path, systemCode(error), error))
   } finally {
     await file.close()
   }
@@ -46,10 +48,10 @@ async function createKey(path: string): Promise<void> {
   try {
     await writeFile(draft, `${generateIdentity().secret}\n`, { mode: 0o600, flag: 'wx' })
     await link(draft, path).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error
+      if (systemCode(error) !== 'EEXIST') throw error
     })
   } catch (error) {
-    unusable(path, codeOf(error), error)
+    unusable(path, systemCode(error), error)
   } finally {
     await unlink(draft).catch(() => {})
   }
@@ -58,8 +60,4 @@ async function createKey(path: string): Promise<void> {
 function unusable(path: string, finding: string, cause?: unknown): never {
   const rule = 'must be a file that holds the key, or a place where one can be made'
   return refuse({ code: 'KEY_FILE_UNUSABLE', thing: `key file ${path}`, rule, finding }, { cause })
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'another failure'
 }
