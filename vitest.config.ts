@@ -1,12 +1,36 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+/** With HEADGATE_STORE=cluster or remote: what tests open as memory is a store of that kind. */
+const otherStore = {
+  name: 'other-store',
+  enforce: 'pre' as const,
+  resolveId: (source: string, importer = '') => {
+    const isTest = importer.endsWith('.test.ts') || importer.includes('/test/support/')
+    if (!isTest || importer.endsWith(OTHER_STORE) || !source.endsWith('stores/memory/index.ts'))
+      return null
+    return fileURLToPath(new URL(`.${OTHER_STORE}`, import.meta.url))
+  },
+}
+
+const OTHER_STORE = '/test/support/other-store.ts'
+
 export default defineConfig({
+  plugins: process.env['HEADGATE_STORE'] === undefined ? [] : [otherStore],
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: [fileURLToPath(new URL('./test/setup/build.ts', import.meta.url))],
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    globalSetup: ['build', 'services'].map((name) =>
+      fileURLToPath(new URL(`./test/setup/${name}.ts`, import.meta.url)),
+    ),
+    // Files share a process: no test leaves anything behind in one, and starting a process for each
+    // of them took as long as all of src/ takes now.
+    isolate: false,
+    // One more than processors: some tests wait for real seconds, or for processes of their own.
+    maxWorkers: availableParallelism() + 1,
+    // Only for what hangs: a busy machine may take ten times as long. Full counts take minutes anyway.
+    testTimeout: process.env['HEADGATE_PROVE'] === '1' ? 1_800_000 : 300_000,
+    hookTimeout: 300_000,
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

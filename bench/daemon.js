@@ -1,8 +1,8 @@
 /** A server in a process of its own, on a port of its own, for as long as a variant needs it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { freePort } from '../scripts/services/instance.js'
 import { programEnvironment } from './provide.js'
 import { scratchFolder } from './scratch-folder.js'
 
@@ -28,16 +28,6 @@ export const startServer = async (command, argsFor, path = '/') => {
       folder.remove()
     },
   }
-}
-
-/** Free a moment ago: the system hands out others first before it repeats one. */
-const freePort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Starts it and waits until `url` answers anything at all. */

@@ -17,22 +17,38 @@ const TIMEOUT_SECONDS = 10
 const SCRIPT = fileURLToPath(new URL('load.lua', import.meta.url))
 
 /** wrk where Debian has it: it takes far less of the machine than a client in JavaScript. */
-export const openLoad = (say) =>
-  provideProgram('wrk', ['wrk'], say)
-    ? { name: `wrk ${programVersion('wrk', '-v')}`, rate: rateByWrk }
-    : { name: `autocannon ${packageVersion('autocannon')}`, rate: rateByAutocannon }
+export const openLoad = (say) => {
+  const hasWrk = provideProgram('wrk', ['wrk'], say)
+  const ask = hasWrk ? askByWrk : askByAutocannon
+  return {
+    name: hasWrk
+      ? `wrk ${programVersion('wrk', '-v')}`
+      : `autocannon ${packageVersion('autocannon')}`,
+    /**
+     * Requests answered in a second. All must be answered with a status below 400: a refusal or an
+     * error is quicker work, and so not what is measured.
+     */
+    rate: async (url, requests, folder) => {
+      const { answered, seconds, errors } = await ask(url, requests, folder, CONNECTIONS)
+      expectNone(url, errors)
+      return answered / seconds
+    },
+    /** Those answered below 400, and how many a second, whatever became of the others. */
+    goodput: async (url, requests, folder, connections) => {
+      const { answered, seconds, errors } = await ask(url, requests, folder, connections)
+      const good = answered - errors.status
+      return { good, perSecond: good / seconds }
+    },
+  }
+}
 
-/**
- * Requests answered in a second. All must be answered with a status below 400: a refusal or an
- * error is quicker work, and so not what is measured.
- */
-const rateByWrk = async (url, requests, folder) => {
+const askByWrk = async (url, requests, folder, connections) => {
   const file = join(folder, 'requests.tsv')
   const lines = requests.map(({ method, path, body = '' }) => `${method}\t${path}\t${body}\n`)
   writeFileSync(file, lines.join(''))
   const args = [
     '-t1',
-    `-c${CONNECTIONS}`,
+    `-c${connections}`,
     `-d${SECONDS}s`,
     `--timeout=${TIMEOUT_SECONDS}s`,
     '-s',
@@ -42,11 +58,10 @@ const rateByWrk = async (url, requests, folder) => {
   ]
   const { stdout } = await promisify(execFile)('wrk', args)
   const { requests: answered, micros, ...errors } = JSON.parse(stdout.split('\n').at(-2))
-  expectNone(url, errors)
-  return (answered / micros) * 1_000_000
+  return { answered, seconds: micros / 1_000_000, errors }
 }
 
-const rateByAutocannon = async (url, requests) => {
+const askByAutocannon = async (url, requests, _folder, connections) => {
   const { default: autocannon } = await import('autocannon')
   const headers = { 'content-type': 'application/json' }
   const {
@@ -57,15 +72,15 @@ const rateByAutocannon = async (url, requests) => {
     duration,
   } = await autocannon({
     url,
-    connections: CONNECTIONS,
+    connections,
     duration: SECONDS,
     timeout: TIMEOUT_SECONDS,
     requests: requests.map((request) =>
       request.body === undefined ? request : { ...request, headers },
     ),
   })
-  expectNone(url, { status: non2xx, errors, timeouts })
-  return answered / duration
+  const failures = { status: non2xx, errors, timeouts }
+  return { answered: answered + non2xx, seconds: duration, errors: failures }
 }
 
 const expectNone = (url, errors) => {

@@ -11,11 +11,11 @@ logLevel: warn
 limits: { bench: { id: opaque, burst: 1000000, count: 1, period: 1h } }
 `
 
-/** `storeFor` is told a folder and answers with the address of the store. */
-export const startHeadgate = (storeFor) => {
+/** `storeFor` is told a folder and answers with the address of the store; `more` is YAML. */
+export const startHeadgate = (storeFor, more = '') => {
   const argsFor = ({ folder, port }) => {
     const config = join(folder, 'headgate.yml')
-    writeFileSync(config, CONFIG)
+    writeFileSync(config, CONFIG + more)
     const store = storeFor(folder)
     return [MAIN, 'serve', '--port', String(port), '--store', store, '--config', config]
   }

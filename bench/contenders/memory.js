@@ -1,8 +1,9 @@
 /** Limiters in this process's memory. */
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { decideGcra, hours, instant } from '../../dist/core/index.js'
-import { createLimiter, parseCatalog } from '../../dist/requests/index.js'
-import { memoryStore } from '../../dist/stores/memory/index.js'
+import { createLimiter } from '../../dist/requests/limiter/verbs.js'
+import { parseCatalog } from '../../dist/requests/yaml.js'
+import { memory } from '../../dist/stores/memory/index.js'
 import { keyAt } from '../keys.js'
 import { paceAtOnce, paceOfOne } from '../pace.js'
 
@@ -12,7 +13,7 @@ const MEASURE_MS = 1_000
 export const headgate = async ({ keys, burst, allowed }) => {
   const limits = `{ bench: { id: opaque, burst: ${burst}, count: 1, period: 1h } }`
   const catalog = parseCatalog({ limits })
-  const limiter = createLimiter({ store: memoryStore(), catalog: () => catalog })
+  const limiter = createLimiter({ store: memory(), catalog: () => catalog })
   const spend = (n) => limiter.spend({ limit: 'bench', id: keyAt(n, keys) })
   for (let n = 0; n < keys; n++) await spend(n)
   return {

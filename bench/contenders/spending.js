@@ -1,7 +1,7 @@
 /** Holds and their settlements in one SQLite file. */
 import { join } from 'node:path'
 import { buildPlanCatalog, createSpending, parsePlans } from '../../dist/spending/index.js'
-import { sqliteStore } from '../../dist/stores/sqlite/index.js'
+import { sqlite } from '../../dist/stores/sqlite/index.js'
 import { paceOfMany } from '../pace.js'
 import { scratchFolder } from '../scratch-folder.js'
 
@@ -26,7 +26,7 @@ const addressOf = (n) => `0x${(n + 1).toString(16).padStart(40, '0')}`
 /** So many plans of one address each; so many callers, each of whom holds, then settles, in turn for every plan. */
 export const headgate = ({ plans, callers }) => {
   const folder = scratchFolder()
-  const store = sqliteStore({ path: join(folder.path, 'bench.db') })
+  const store = sqlite({ path: join(folder.path, 'bench.db') })
   const entries = Array.from({ length: plans }, (_, n) => ({
     id: `plan-${n}`,
     ethAddresses: [addressOf(n)],

@@ -1,9 +1,10 @@
 /** Durable decisions in one SQLite file. */
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { decideAll, hours, instant } from '../../dist/core/index.js'
-import { createLimiter, parseCatalog } from '../../dist/requests/index.js'
-import { sqliteStore } from '../../dist/stores/sqlite/index.js'
+import { createLimiter } from '../../dist/requests/limiter/verbs.js'
+import { parseCatalog } from '../../dist/requests/yaml.js'
+import { openDatabaseFile } from '../../dist/stores/sqlite/driver.js'
+import { sqlite } from '../../dist/stores/sqlite/index.js'
 import { keyAt } from '../keys.js'
 import { paceOfMany } from '../pace.js'
 import { scratchFolder } from '../scratch-folder.js'
@@ -19,7 +20,7 @@ const BURST = 1_000_000
 export const headgate = ({ callers }) => {
   const folder = scratchFolder()
   const commits = { groups: 0, calls: 0 }
-  const store = sqliteStore({
+  const store = sqlite({
     path: join(folder.path, 'bench.db'),
     onCommit: ({ calls }) => {
       commits.groups += 1
@@ -46,7 +47,7 @@ export const headgate = ({ callers }) => {
 /** The usual way: each decision reads, decides, writes and commits for itself. */
 export const ownCommit = ({ callers }) => {
   const folder = scratchFolder()
-  const db = new DatabaseSync(join(folder.path, 'bench.db'))
+  const db = openDatabaseFile(join(folder.path, 'bench.db'))
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   db.exec('CREATE TABLE buckets (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID')
   const begin = db.prepare('BEGIN IMMEDIATE')
@@ -61,8 +62,8 @@ export const ownCommit = ({ callers }) => {
       read: (...keys) => keys.map((key) => get.get(key)?.value),
     }
     const charge = { key: keyAt(n, KEYS), limit, cost: 1, mode: 'spend' }
-    const { writes } = decideAll([charge], view)
-    for (const { key, value } of writes) put.run(key, value)
+    const { kept } = decideAll([charge], view)
+    for (const write of kept) if (write !== undefined) put.run(write.key, write.value)
     commit.run()
   }
   return {

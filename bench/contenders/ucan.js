@@ -4,7 +4,7 @@ import { Delegation, invoke, Message } from '@ucanto/core'
 import { ed25519 } from '@ucanto/principal'
 import * as Server from '@ucanto/server'
 import { CAR } from '@ucanto/transport'
-import { memoryStore } from '../../dist/stores/memory/index.js'
+import { memory } from '../../dist/stores/memory/index.js'
 import { createUcanService, parseIdentity } from '../../dist/subjects/index.js'
 
 /** Made anew before each round: every invocation is a new one, as it would be; the delegation is one and the same. */
@@ -16,7 +16,7 @@ const NB = { subject: 'example.com' }
 export const headgate = async () => {
   const { owner, request } = await scene()
   const identity = parseIdentity(ed25519.format(owner))
-  const service = createUcanService({ store: memoryStore(), identity })
+  const service = createUcanService({ store: memory(), identity })
   return contender(request, (body) => service.handle({ method: 'POST', headers: HEADERS, body }))
 }
 

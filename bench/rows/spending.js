@@ -1,16 +1,13 @@
 /** What a hold and its settlement cost, whatever the number of plans, and what sharing an fsync is worth to them. */
 import { inChild } from '../in-child.js'
-import { packageVersion } from '../provide.js'
+import { driverVersion } from '../provide.js'
 import { scratchFilesystem } from '../scratch-folder.js'
 
 const url = new URL('../contenders/spending.js', import.meta.url)
 
 const FEW = '10 plans, 256 callers'
 
-const DRIVER = '@photostructure/sqlite'
-
-export const peers = () =>
-  `${DRIVER} ${packageVersion(DRIVER)} and scratch files on ${scratchFilesystem()}`
+export const peers = () => `${driverVersion()} and scratch files on ${scratchFilesystem()}`
 
 const variant = (name, options) => inChild(name, { url, contender: 'headgate', options })
 

@@ -1,16 +1,13 @@
 /** What sharing an fsync is worth: Headgate's SQLite store beside one fsync a decision. */
 import { inChild } from '../in-child.js'
-import { packageVersion } from '../provide.js'
+import { driverVersion } from '../provide.js'
 import { scratchFilesystem } from '../scratch-folder.js'
 
 const url = new URL('../contenders/sqlite.js', import.meta.url)
 
 const ALONE = 'Headgate, 1 caller: an fsync a decision'
 
-const DRIVER = '@photostructure/sqlite'
-
-export const peers = () =>
-  `${DRIVER} ${packageVersion(DRIVER)} and scratch files on ${scratchFilesystem()}`
+export const peers = () => `${driverVersion()} and scratch files on ${scratchFilesystem()}`
 
 export const tables = [
   {

@@ -16,7 +16,7 @@ const hold = async (number, batch, counts) => {
   const answers = await Promise.all(
     transaction.heldTwice ? [spending.hold(ask), spending.hold(ask)] : [spending.hold(ask)],
   )
-  if (answers.some(({ duplicate }) => duplicate === true)) counts.repeated += 1
+  if (answers.some(({ replayed }) => replayed === true)) counts.repeated += 1
   const [{ allowed, reason, holdId }] = answers
   if (!allowed) {
     counts.refused[reason] = (counts.refused[reason] ?? 0) + 1

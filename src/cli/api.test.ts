@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { type LimitBody, readReply } from './api.ts'
+import { readAnswer, requestFor } from './api.ts'
 
-const read = (status: number, text: string) =>
-  readReply<LimitBody>({ status, text }, ['name', 'idFormat'])
+const read = (status: number, text: string) => readAnswer('showLimit', status, text)
 
 test('a body with its fields is passed on', () => {
   const body = { name: 'Foos', idFormat: 'opaque', onStoreFailure: 'closed', overrides: 0 }
@@ -34,4 +33,24 @@ test.each([
   expect(() => read(status, text)).toThrow(
     expect.objectContaining({ code: 'SERVER_ANSWER_INVALID', finding: `status ${status}` }),
   )
+})
+
+test.each([
+  ['showPlan', { id: 'a/b c' }, 'GET /v1/plans/a%2Fb%20c'],
+  ['planHistory', { id: 'p', after: '7', limit: '2' }, 'GET /v1/plans/p/history?after=7&limit=2'],
+  ['listPlans', {}, 'GET /v1/plans'],
+  [
+    'reportSpending',
+    { window: '2026-01-01T00:00:00Z' },
+    'GET /v1/spending/report?window=2026-01-01T00%3A00%3A00Z',
+  ],
+] as const)('%s of %j is %s', (name, input, expected) => {
+  const { method, path, body } = requestFor(name, input)
+  expect([`${method} ${path}`, body]).toEqual([expected, undefined])
+})
+
+test('a change goes into the body, but for what the path names', () => {
+  const { method, path, body } = requestFor('grantPlan', { id: 'p', amount: '5', reason: 'fair' })
+  expect([method, path]).toEqual(['POST', '/v1/plans/p/grant'])
+  expect(JSON.parse(body ?? '')).toEqual({ amount: '5', reason: 'fair' })
 })

@@ -1,51 +1,47 @@
 /** `headgate lint`: reads documents as the server would, and says everything that is wrong with them. */
-import { refuseCall } from './cli-mistake.ts'
-import type { Command } from './command.ts'
-import { JSON_FLAG } from './common-flags.ts'
-import { DOCUMENT_KINDS, type DocumentKind } from './document-kind.ts'
-import type { Finding } from './lint-files.ts'
-import { writeJson } from './terminal.ts'
+import { flagsOf } from '../documents/settings/reference.ts'
+import { type LintFinding, SERVER_SETTINGS } from '../server/api.ts'
+import type { CliCommand } from './command.ts'
+import { JSON_FLAG, readWord, settingsFlags } from './flags.ts'
+import { tell } from './terminal.ts'
 
-export const lint: Command = {
-  name: 'lint',
-  summary: 'Check defaults, overrides and headgate.yml. Files given together are checked together.',
-  operands: [{ name: 'FILE', many: true }],
-  flags: [
-    {
-      name: 'as',
-      value: 'KIND',
-      summary: 'config, defaults or overrides; told from the content unless given.',
+export const lintCommands: readonly CliCommand[] = [
+  {
+    name: 'lint',
+    summary:
+      'Check defaults, overrides and headgate.yml. Files given together are checked together.',
+    operands: [{ name: 'FILE', many: true }],
+    flags: [
+      {
+        name: 'as',
+        value: 'KIND',
+        summary: 'config, defaults or overrides; else the content tells.',
+      },
+      ...flagsOf(SERVER_SETTINGS, ['skipUnmatchable']),
+      JSON_FLAG,
+    ],
+    run: async (call) => {
+      const { operands: files, flags, environment, terminal } = call
+      const { DOCUMENT_KINDS, lintFiles } = await import('../server/local.ts')
+      const as = flags.text('as')
+      const kind = as === undefined ? undefined : readWord(as, '--as', DOCUMENT_KINDS)
+      const findings = await lintFiles(files, { kind, flags: settingsFlags(flags), environment })
+      const ok = findings.every(({ level }) => level !== 'error')
+      if (flags.has('json')) {
+        tell(call, { ok, files, findings: findings.map(toJson) }, () => '')
+      } else {
+        for (const finding of findings) terminal.err(describe(finding))
+        if (ok) terminal.out(`ok: ${files.join(', ')}`)
+      }
+      return ok ? 0 : 1
     },
-    JSON_FLAG,
-  ],
-  run: async ({ operands, flags, environment, terminal }) => {
-    const kind = readKind(flags.text('as'))
-    const { lintFiles } = await import('./lint-files.ts')
-    const findings = await lintFiles(operands, { kind, environment })
-    const failed = findings.some(({ level }) => level === 'error')
-    if (flags.has('json')) {
-      writeJson(terminal, { ok: !failed, files: operands, findings: findings.map(toJson) })
-      return failed ? 1 : 0
-    }
-    for (const finding of findings) terminal.err(describe(finding))
-    if (!failed) terminal.out(`ok: ${operands.join(', ')}`)
-    return failed ? 1 : 0
   },
-}
+]
 
-function readKind(text: string | undefined): DocumentKind | undefined {
-  if (text === undefined) return undefined
-  const kind = DOCUMENT_KINDS.find((candidate) => candidate === text)
-  if (kind !== undefined) return kind
-  const rule = `must be one of ${DOCUMENT_KINDS.join(', ')}`
-  const finding = JSON.stringify(text)
-  return refuseCall({ code: 'FLAG_VALUE_INVALID', thing: '--as', rule, finding })
-}
-
-const describe = ({ level, mistake }: Finding): string =>
+const describe = ({ level, mistake }: LintFinding): string =>
   `${level} ${mistake.code}: ${mistake.message}`
 
-const toJson = ({ level, mistake }: Finding) => {
+const toJson = ({ level, mistake }: LintFinding) => {
   const { code, message, thing, rule, finding, at } = mistake
   return { level, code, message, thing, rule, finding, at }
 }

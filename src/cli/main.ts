@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-/** The `headgate` command. */
-import { runCommand } from './run-command.ts'
+/** The `headgate` command: a command run in this process, on its terminal, with its signals. */
+import { systemClock } from '../lib/clock.ts'
+import type { Signals } from './command.ts'
+import { runCommand } from './run.ts'
 
-/** `headgate limits list | head`: whoever reads no further has seen enough. */
+/** `headgate limits list | head`: the reader has seen enough, which is no failure. */
 const CLOSED_PIPE = 'EPIPE'
 
 for (const stream of [process.stdout, process.stderr]) {
@@ -12,6 +14,29 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
+/** npm passes on a Ctrl-C that the server has had already: so soon, it is the same one. */
+const SAME_SIGNAL_MS = 500
+
+const signals: Signals = {
+  onReload: (reload) => {
+    process.on('SIGHUP', reload)
+  },
+  // At the second signal the process ends at once, whatever is open.
+  ended: () =>
+    new Promise((resolve) => {
+      let impatient = false
+      const end = (signal: NodeJS.Signals): void => {
+        if (impatient) process.exit(1)
+        setTimeout(() => {
+          impatient = true
+        }, SAME_SIGNAL_MS).unref()
+        resolve(signal)
+      }
+      process.on('SIGTERM', end)
+      process.on('SIGINT', end)
+    }),
+}
+
 process.exitCode = await runCommand(process.argv.slice(2), {
   environment: process.env,
   terminal: {
@@ -19,4 +44,6 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     bytes: (data) => process.stdout.write(data),
     err: (text) => process.stderr.write(`${text}\n`),
   },
+  clock: systemClock,
+  signals,
 })

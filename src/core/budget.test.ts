@@ -38,7 +38,7 @@ describe('an amount for a window', () => {
     expect(first.decision).toMatchObject({ allowed: true, remaining: 40n })
     expect(ask(daily(100n), first.next, 41n, 'spend').decision).toMatchObject({
       allowed: false,
-      reason: 'budget',
+      reason: 'BUDGET_LIMIT',
       remaining: 40n,
       retryIn: minutes(60),
     })

@@ -1,18 +1,31 @@
-/** One charge on one bucket, decided by its kind of limit over what the store keeps. */
-import { type BudgetLimit, type BudgetState, decideBudget } from './budget.ts'
+/** Charges on buckets, decided by their kinds of limit: one alone, or a batch, all or nothing. */
 import {
+  type BudgetLimit,
+  type BudgetState,
+  decideBudget,
   decodeBudget,
-  decodeGcra,
-  decodeStaged,
   encodeBudget,
+} from './budget.ts'
+import { assert, HeadgateError } from './errors.ts'
+import {
+  chargeDate,
+  decideGcra,
+  decodeGcra,
   encodeGcra,
+  fillGcra,
+  type GcraLimit,
+  type GcraState,
+} from './gcra.ts'
+import type { Amount, ChargeDate, Decision, Mode, Outcome, Question } from './limit.ts'
+import {
+  decideStaged,
+  decodeStaged,
   encodeStaged,
-} from './codec.ts'
-import { decideGcra, type GcraLimit, type GcraState } from './gcra.ts'
-import type { Amount, Decision, Mode, Outcome, Question } from './limit.ts'
-import { decideStaged, type StagedLimit, type StagedState } from './staged.ts'
-import type { Key, Value, Write } from './store.ts'
-import type { Instant } from './time.ts'
+  type StagedLimit,
+  type StagedState,
+} from './staged.ts'
+import type { Key, Value, View, Write } from './store.ts'
+import type { Instant, Wait } from './time.ts'
 
 /** The cost comes in the limit's own kind of amount, so that money never meets a double. */
 interface ChargeOn<Limit, Cost extends Amount> {
@@ -20,23 +33,119 @@ interface ChargeOn<Limit, Cost extends Amount> {
   readonly limit: Limit
   readonly cost: Cost
   readonly mode: Mode
-  /** With `refund`: when the charge was made. Without it the refund is undated, an operator's act. */
-  readonly chargedAt?: Instant
+  /** With `refund`: of the charge to give back. Without it the refund is undated, an operator's act. */
+  readonly date?: ChargeDate
+  /** Decided, charged and told like any other, but it never refuses the batch. */
+  readonly shadow?: true
 }
+
+/** How a charge takes part in its batch. */
+type Part = Pick<Charge, 'mode' | 'shadow'>
 
 type GcraCharge = ChargeOn<GcraLimit, number>
 type StagedCharge = ChargeOn<StagedLimit, number>
 type BudgetCharge = ChargeOn<BudgetLimit, bigint>
 export type Charge = GcraCharge | StagedCharge | BudgetCharge
 
-export interface Verdict {
+export interface BatchVerdict<Kept> {
+  /** The strictest of the charges that have a say. */
   readonly decision: Decision
-  /** Absent: the charge leaves its bucket as it is. */
-  readonly write?: Write
+  /** One for each charge, in order. */
+  readonly decisions: readonly Decision[]
+  /** Which charges were refused and made the batch refused, by position. */
+  readonly violated: readonly number[]
+  /** What is to be kept for each charge, in order; undefined leaves its bucket as it is. */
+  readonly kept: readonly (Kept | undefined)[]
 }
 
-/** Pure: the caller applies the write, or does not. */
-export const decide = (charge: Charge, stored: Value | undefined, now: Instant): Verdict => {
+export type BatchErrorCode = 'BUCKET_TWICE'
+
+/**
+ * A batch over what a store shows. Each key is read and decoded once, and encoded once if it
+ * changes. The same bucket twice is a mistake.
+ */
+export const decideAll = (charges: readonly Charge[], view: View): BatchVerdict<Write> => {
+  assert(charges.length > 0, 'a batch has at least one charge')
+  const keys = charges.map((charge) => charge.key)
+  refuseTwice(keys)
+  const stored = view.read(...keys)
+  const outcomes = charges.map((charge, i) => decide(charge, stored[i], view.now))
+  return allOrNothing(charges, outcomes)
+}
+
+/** Fills a token bucket, whatever was charged; undefined if there is nothing to fill. */
+export const fillBucket = (key: Key, view: View): Write | undefined => {
+  const [stored] = view.read(key)
+  if (stored === undefined) return undefined
+  const { next, expiresAt } = fillGcra(decodeGcra(stored), view.now)
+  return { key, value: encodeGcra(next), expiresAt }
+}
+
+/** The date of the charge that wrote this value to a token bucket, for giving it back. */
+export const dateOf = ({ value }: Write): ChargeDate | undefined =>
+  value === undefined ? undefined : chargeDate(decodeGcra(value))
+
+/** One decision, and what it would have the bucket keep. */
+export interface Decided<Kept> {
+  readonly decision: Decision
+  /** Absent: the charge leaves its bucket as it is. */
+  readonly next?: Kept
+}
+
+/**
+ * One refused `spend` or `check` refuses the batch, and then nothing is charged. A `try` has no
+ * say, nor has a shadow charge: both are charged if they fit and the others allow it. `record` and `refund` cannot refuse.
+ * What a refused charge keeps is no charge: it only restates its bucket under a changed limit.
+ */
+export const allOrNothing = <Kept>(
+  charges: readonly Part[],
+  outcomes: readonly Decided<Kept>[],
+): BatchVerdict<Kept> => {
+  const decisions = outcomes.map((outcome) => outcome.decision)
+  const violated: number[] = []
+  charges.forEach((charge, i) => {
+    if (hasSay(charge) && decisions[i]?.allowed === false) violated.push(i)
+  })
+  const allowed = violated.length === 0
+  return {
+    decision: merge(charges, decisions, allowed),
+    decisions,
+    violated,
+    kept: outcomes.map(({ decision, next }) => (allowed || !decision.allowed ? next : undefined)),
+  }
+}
+
+/** Which of two decisions binds: a refusal, then the longer wait, then the fewer remaining, then `b`. */
+export const strictest = (a: Decision, b: Decision): Decision => {
+  if (a.allowed !== b.allowed) return a.allowed ? b : a
+  const waits = asNumber(a.retryIn) - asNumber(b.retryIn) || 0
+  if (waits !== 0) return waits > 0 ? a : b
+  return a.remaining < b.remaining ? a : b
+}
+
+function hasSay({ mode, shadow }: Part): boolean {
+  return (mode === 'spend' || mode === 'check') && shadow !== true
+}
+
+/** Of those that have a say; where none has, of all, and allowed whatever came of them. */
+function merge(
+  charges: readonly Part[],
+  decisions: readonly Decision[],
+  allowed: boolean,
+): Decision {
+  const voters = decisions.filter((_, i) => charges[i] !== undefined && hasSay(charges[i]))
+  const worst = (voters.length > 0 ? voters : decisions).reduce(strictest)
+  if (!allowed || worst.allowed) return worst
+  const { remaining, resetIn, retryIn } = worst
+  return { allowed: true as const, remaining, resetIn, retryIn }
+}
+
+function asNumber(wait: Wait): number {
+  return wait === 'never' ? Number.POSITIVE_INFINITY : wait
+}
+
+/** One charge over the text that its bucket holds. Pure: the caller applies the write, or does not. */
+function decide(charge: Charge, stored: Value | undefined, now: Instant): Decided<Write> {
   if (isGcra(charge)) return run(gcra, charge, stored, now)
   if (isStaged(charge)) return run(staged, charge, stored, now)
   if (isBudget(charge)) return run(budget, charge, stored, now)
@@ -69,17 +178,16 @@ const budget: Kind<BudgetLimit, BudgetState, bigint> = {
 
 function run<Limit, State, Cost extends Amount>(
   kind: Kind<Limit, State, Cost>,
-  { key, limit, cost, mode, chargedAt }: ChargeOn<Limit, Cost>,
+  { key, limit, cost, mode, date }: ChargeOn<Limit, Cost>,
   stored: Value | undefined,
   now: Instant,
-): Verdict {
+): Decided<Write> {
   const state = stored === undefined ? undefined : kind.decode(stored)
-  const question = chargedAt === undefined ? { now, cost, mode } : { now, cost, mode, chargedAt }
+  const question = date === undefined ? { now, cost, mode } : { now, cost, mode, date }
   const { decision, next, expiresAt } = kind.decide(limit, state, question)
   if (next === undefined) return { decision }
   const value = kind.encode(next)
-  const write = expiresAt === undefined ? { key, value } : { key, value, expiresAt }
-  return { decision, write }
+  return { decision, next: expiresAt === undefined ? { key, value } : { key, value, expiresAt } }
 }
 
 function isGcra(charge: Charge): charge is GcraCharge {
@@ -92,4 +200,20 @@ function isStaged(charge: Charge): charge is StagedCharge {
 
 function isBudget(charge: Charge): charge is BudgetCharge {
   return charge.limit.kind === 'budget'
+}
+
+/** A batch names each bucket once. */
+export function refuseTwice(keys: readonly Key[]): void {
+  if (keys.length < 2) return
+  const seen = new Set<Key>()
+  for (const key of keys) {
+    if (seen.has(key)) {
+      throw new HeadgateError<BatchErrorCode>({
+        code: 'BUCKET_TWICE',
+        thing: `bucket ${key}`,
+        rule: 'may be charged once in a batch; add the costs up instead',
+      })
+    }
+    seen.add(key)
+  }
 }

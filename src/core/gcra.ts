@@ -6,9 +6,24 @@
  * `burst` tokens is emptied by pushing its TAT `burst · T` into the future, where `T`, the emission
  * interval, is the time one token takes to come back. A request fits if the TAT stays within that
  * reach: `max(now, TAT) + cost·T <= now + burst·T`. So exactly `burst` requests fit at once.
+ *
+ * What is admitted less what is given back stays within `largest burst × (1 + resets) + largest rate
+ * × (newest − oldest time)`, while clocks step and servers disagree on the limit; as far back as the
+ * state is remembered.
  */
+import { type LargestUse, owedToLargest, rescale } from './changed-limit.ts'
 import { assert } from './errors.ts'
-import type { Allowed, Decision, Outcome, Question, RefusalReason, Refused } from './limit.ts'
+import type {
+  Allowed,
+  ChargeDate,
+  Decision,
+  Outcome,
+  Question,
+  RefusalReason,
+  Refused,
+} from './limit.ts'
+import { wholeNumbers } from './numbers.ts'
+import type { Value } from './store.ts'
 import { type Instant, instant, type Span, span } from './time.ts'
 
 export interface GcraLimit {
@@ -22,10 +37,26 @@ export interface GcraLimit {
 
 export interface GcraState {
   readonly tat: Instant
-  /** The capacity of the limit that wrote this state: by this a changed limit is noticed. */
-  readonly capacity: Span
-  /** When the bucket was last full, or its limit last changed. Older charges are not given back. */
+  /** Burst and interval of the limit that wrote this state: by them a changed limit is noticed. */
+  readonly burst: number
+  readonly interval: Span
+  /** The newest time at which it was written. The bucket's own time never runs back behind it. */
+  readonly seen: Instant
+  /** Names the filling: when the bucket was last full, or its limit last changed; never the same twice. */
   readonly since: Instant
+  /** What is still owed to a larger limit; see `Largest`. Absent as long as all agree on the limit. */
+  readonly largest: Largest | undefined
+}
+
+/**
+ * The same bucket under the largest burst and the smallest interval that it was charged under. A
+ * smaller limit counts the tokens used as fewer; without this, servers that disagree on a limit, or
+ * a limit that goes down and up, would admit them again. Kept until it is full.
+ */
+interface Largest {
+  readonly tat: Instant
+  readonly burst: number
+  readonly interval: Span
 }
 
 /** Time and the largest capacity must add up within 2^53; this leaves room until the year 2170. */
@@ -38,6 +69,16 @@ export const emissionInterval = (limit: GcraLimit): Span =>
 /** The time in which an empty bucket fills. */
 export const capacity = (limit: GcraLimit): Span => span(limit.burst * emissionInterval(limit))
 
+/**
+ * Decides one question about one bucket. Pure: the caller keeps the state and knows the time.
+ *
+ * @example
+ * import { decideGcra, type GcraLimit, instant, minutes } from 'headgate/core'
+ *
+ * const limit: GcraLimit = { kind: 'gcra', burst: 2, count: 2, period: minutes(1) }
+ * const { decision } = decideGcra(limit, undefined, { now: instant(0), cost: 1, mode: 'spend' })
+ * console.log(decision.allowed, decision.remaining)
+ */
 export const decideGcra = (
   limit: GcraLimit,
   stored: GcraState | undefined,
@@ -62,53 +103,135 @@ export const decideGcra = (
   }
 }
 
+/**
+ * The bucket full, whatever was charged. What is kept is no charge: it makes the next filling
+ * another one, even within the same microsecond, and keeps the bucket's time from running back.
+ */
+export const fillGcra = (
+  stored: GcraState,
+  now: Instant,
+): Required<Pick<Outcome<GcraState>, 'next' | 'expiresAt'>> => {
+  const { burst, interval } = stored
+  const time = stored.seen > now ? stored.seen : now
+  const since = nextFilling(stored.since, time)
+  return {
+    next: { tat: time, burst, interval, seen: time, since, largest: undefined },
+    expiresAt: instant(since + 1),
+  }
+}
+
+/** What a give-back must know of the charge that wrote this state; not of a record past the cap. */
+export const chargeDate = ({ seen, since, interval }: GcraState): ChargeDate => ({
+  at: seen,
+  since,
+  interval,
+})
+
 /** A bucket as the limit in force sees it now. */
 interface Bucket {
+  readonly burst: number
   readonly interval: Span
   readonly capacity: Span
+  /** The bucket's own time: the store's, or if that went back, the newest at which it was written. */
+  readonly time: Instant
+  /** How far the store's time is behind the bucket's. Until it has caught up, nothing flows in. */
+  readonly behind: number
   /** How far the TAT lies ahead: 0 is a full bucket, `capacity` an empty one. */
   readonly used: Span
   readonly since: Instant
-  /** The stored TAT was measured by another limit or another clock, and had to be translated. */
+  /** Only while it is not full. */
+  readonly largest: LargestUse | undefined
+  /** The stored TAT was measured by another limit, and had to be translated. */
   readonly rebased: boolean
 }
 
 function open(limit: GcraLimit, stored: GcraState | undefined, now: Instant): Bucket {
   const interval = emissionInterval(limit)
-  const whole = span(limit.burst * interval)
+  if (stored === undefined) return filled(limit.burst, interval, now, 0)
+  // Time that has already refilled this bucket does not refill it again.
+  const time = stored.seen > now ? stored.seen : now
+  const behind = time - now
+  const largest = stored.largest && stored.largest.tat > time ? stored.largest : undefined
   // A TAT in the past is a full bucket: it must not save up a larger burst.
-  if (stored === undefined || stored.tat <= now) {
-    return { interval, capacity: whole, used: span(0), since: now, rebased: false }
+  const ahead = stored.tat > time ? stored.tat - time : 0
+  if (ahead === 0 && largest === undefined) {
+    return filled(limit.burst, interval, time, behind, nextFilling(stored.since, time))
   }
-  const ahead = stored.tat - now
-  if (stored.capacity === whole && ahead <= whole) {
-    return { interval, capacity: whole, used: span(ahead), since: stored.since, rebased: false }
+  const rebased = stored.burst !== limit.burst || stored.interval !== interval
+  const used = rebased
+    ? rescale(ahead, stored.burst * stored.interval, limit.burst * interval)
+    : ahead
+  return {
+    burst: limit.burst,
+    interval,
+    capacity: span(limit.burst * interval),
+    time,
+    behind,
+    used: span(used),
+    since: ahead === 0 || rebased ? nextFilling(stored.since, time) : stored.since,
+    largest: rebased
+      ? owedToLargest(limit.burst, interval, used, largestUse(stored, largest, time))
+      : largest && largestUse(stored, largest, time),
+    rebased,
   }
-  // Another limit wrote this, or the clock went back. What was charged before counts, but is given
-  // back no more: `since` lies just after now, as charges of this very microsecond came before.
-  const used = rescale(ahead, stored.capacity, whole)
-  return { interval, capacity: whole, used, since: instant(now + 1), rebased: true }
 }
 
-/**
- * Full stays full, empty stays empty, and further ahead than empty (the clock went back) is cut to
- * empty. Rounded up, and through bigint: the product passes 2^53.
- */
-function rescale(ahead: number, from: Span, to: Span): Span {
-  const scaled = (BigInt(ahead) * BigInt(to) + BigInt(from) - 1n) / BigInt(from)
-  return span(Math.min(Number(scaled), to))
+function filled(
+  burst: number,
+  interval: Span,
+  time: Instant,
+  behind: number,
+  since = time,
+): Bucket {
+  return {
+    burst,
+    interval,
+    capacity: span(burst * interval),
+    time,
+    behind,
+    used: span(0),
+    since,
+    largest: undefined,
+    rebased: false,
+  }
 }
 
-function fits({ used, interval, capacity }: Bucket, { cost }: Question<number>): boolean {
-  return used + cost * interval <= capacity
+/** Later than the last one also within one tick of the clock: no two fillings share a `since`. */
+function nextFilling(since: Instant, time: Instant): Instant {
+  return time > since ? time : instant(since + 1)
+}
+
+/** What was used under the largest limit so far: without one, the limit that wrote the state is it. */
+function largestUse(stored: GcraState, largest: Largest | undefined, time: Instant): LargestUse {
+  const { burst, interval, tat } = largest ?? stored
+  return { burst, interval, used: span(tat > time ? tat - time : 0) }
+}
+
+function fits({ used, interval, capacity, largest }: Bucket, { cost }: Question<number>): boolean {
+  return (
+    used + cost * interval <= capacity &&
+    (largest === undefined || largest.used + cost * largest.interval <= whole(largest))
+  )
+}
+
+function whole({ burst, interval }: LargestUse): number {
+  return burst * interval
 }
 
 function charge(bucket: Bucket, question: Question<number>): Outcome<GcraState> {
+  const { cost, mode } = question
   const decision = allow(bucket, question)
-  if (question.cost === 0 && !bucket.rebased) return { decision }
-  // A bucket holds no debt: what is recorded past the cap empties it, and no more.
-  const used = span(Math.min(bucket.used + question.cost * bucket.interval, bucket.capacity))
-  return written(decision, bucket, used, question.now)
+  if (cost === 0 && !bucket.rebased) return { decision }
+  const { used, interval, largest, since, time } = bucket
+  // Past the cap less was taken than recorded: what is given back afterwards might be the rest of it.
+  const filling = mode === 'record' && !fits(bucket, question) ? nextFilling(since, time) : since
+  const owed = largest && plus(largest.used, cost * largest.interval, whole(largest))
+  return written(decision, bucket, plus(used, cost * interval, bucket.capacity), owed, filling)
+}
+
+/** A bucket holds no debt: what is recorded past the cap empties it, and no more. */
+function plus(used: number, added: number, most: number): Span {
+  return span(Math.min(used + added, most))
 }
 
 /**
@@ -117,69 +240,150 @@ function charge(bucket: Bucket, question: Question<number>): Outcome<GcraState> 
  */
 function refuse(bucket: Bucket, question: Question<number>): Outcome<GcraState> {
   const decision = refusal(bucket, question)
-  return bucket.rebased ? written(decision, bucket, bucket.used, question.now) : { decision }
-}
-
-/** Allowed says whether anything was given back. A full bucket takes nothing. */
-function refund(bucket: Bucket, question: Question<number>): Outcome<GcraState> {
-  const back = Math.min(owed(bucket, question), bucket.used)
-  const used = span(bucket.used - back)
-  const facts = { remaining: tokens(bucket, used), resetIn: used, retryIn: span(0) }
-  return back > 0
-    ? written({ allowed: true, ...facts }, bucket, used, question.now)
-    : { decision: { allowed: false, reason: 'full', ...facts } }
+  return bucket.rebased
+    ? written(decision, bucket, bucket.used, bucket.largest?.used, bucket.since)
+    : { decision }
 }
 
 /**
- * A dated give-back returns only what time has not forgiven already, and nothing from before the
- * bucket was last full or its limit last changed: then the charge is forgiven, or measured in
- * another limit's tokens. So no give-back admits more than if the charge had never been made.
+ * Allowed says whether anything was given back. A full bucket takes nothing. An undated refund does
+ * not know what it gives back: charges from before it are given back no more, they may be among it.
  */
-function owed({ interval, since }: Bucket, { now, cost, chargedAt }: Question<number>): number {
-  if (chargedAt === undefined) return cost * interval
-  if (chargedAt < since) return 0
-  return Math.max(0, cost * interval - Math.max(0, now - chargedAt))
+function refund(bucket: Bucket, question: Question<number>): Outcome<GcraState> {
+  const { largest } = bucket
+  const back = owed(bucket, bucket.interval, bucket.used, question)
+  const backToLargest = largest ? owed(bucket, largest.interval, largest.used, question) : 0
+  const used = span(bucket.used - back)
+  const left = largest && span(largest.used - backToLargest)
+  const facts = {
+    remaining: tokensLeft(bucket, used, left),
+    resetIn: untilFull(bucket, used, left),
+    retryIn: span(0),
+  }
+  if (back + backToLargest === 0) {
+    return { decision: { allowed: false, reason: 'NOTHING_TO_RETURN', ...facts } }
+  }
+  const { time, since } = bucket
+  const filling = question.date === undefined ? nextFilling(since, time) : since
+  return written({ allowed: true, ...facts }, bucket, used, left, filling)
+}
+
+/**
+ * A dated give-back returns only what time has not forgiven already, and only to the filling and
+ * under the limit that was charged: otherwise the charge is forgiven, or measured in another limit's
+ * tokens. So no give-back admits more than if the charge had never been made.
+ */
+function owed(bucket: Bucket, interval: Span, used: Span, question: Question<number>): number {
+  const { cost, date } = question
+  if (date === undefined) return Math.min(cost * interval, used)
+  if (date.since !== bucket.since || date.interval !== bucket.interval) return 0
+  return Math.min(Math.max(0, cost * interval - (bucket.time - date.at)), used)
 }
 
 function allow(bucket: Bucket, { cost }: Question<number>): Allowed {
-  const used = Math.min(bucket.used + cost * bucket.interval, bucket.capacity)
-  const slack = bucket.capacity - used
+  const { largest } = bucket
+  const used = plus(bucket.used, cost * bucket.interval, bucket.capacity)
+  const owed = largest && plus(largest.used, cost * largest.interval, whole(largest))
   return {
     allowed: true,
-    remaining: Math.floor(slack / bucket.interval),
-    resetIn: span(used),
-    retryIn: waitFor(bucket, cost, slack),
+    remaining: tokensLeft(bucket, used, owed),
+    resetIn: untilFull(bucket, used, owed),
+    retryIn: waitFor(bucket, cost, used, owed),
   }
 }
 
 function refusal(bucket: Bucket, { cost }: Question<number>): Refused {
-  const retryIn = waitFor(bucket, cost, bucket.capacity - bucket.used)
-  const reason: RefusalReason = retryIn === 'never' ? 'cost' : 'rate'
+  const { used } = bucket
+  const owed = bucket.largest?.used
+  const retryIn = waitFor(bucket, cost, used, owed)
+  const reason: RefusalReason = retryIn === 'never' ? 'COST_ABOVE_BURST' : 'RATE_LIMIT'
   return {
     allowed: false,
     reason,
-    remaining: tokens(bucket, bucket.used),
-    resetIn: bucket.used,
+    remaining: tokensLeft(bucket, used, owed),
+    resetIn: untilFull(bucket, used, owed),
     retryIn,
   }
 }
 
-function waitFor(bucket: Bucket, cost: number, slack: number): Span | 'never' {
-  const needed = cost * bucket.interval
-  return needed > bucket.capacity ? 'never' : span(Math.max(0, needed - slack))
+/** Until so many tokens fit into a bucket of which so much is used; of both, if there is a larger. */
+function waitFor(
+  { burst, interval, capacity, largest, behind }: Bucket,
+  cost: number,
+  used: number,
+  owed: number | undefined,
+): Span | 'never' {
+  if (cost > burst) return 'never'
+  let wait = used + cost * interval - capacity
+  if (largest !== undefined && owed !== undefined) {
+    wait = Math.max(wait, owed + cost * largest.interval - whole(largest))
+  }
+  return span(wait > 0 ? wait + behind : 0)
 }
 
-function tokens({ capacity, interval }: Bucket, used: Span): number {
-  return Math.floor((capacity - used) / interval)
+function untilFull({ behind }: Bucket, used: Span, owed: Span | undefined): Span {
+  const wait = owed !== undefined && owed > used ? owed : used
+  return span(wait > 0 ? wait + behind : 0)
+}
+
+function tokensLeft(
+  { capacity, interval, largest }: Bucket,
+  used: Span,
+  owed: Span | undefined,
+): number {
+  const left = Math.floor((capacity - used) / interval)
+  if (largest === undefined || owed === undefined) return left
+  return Math.min(left, Math.floor((whole(largest) - owed) / largest.interval))
 }
 
 // Field by field, here and above: copying objects of doubles by spreading doubled the whole cost.
 function written(
   decision: Decision,
-  { capacity, since }: Bucket,
+  bucket: Bucket,
   used: Span,
-  now: Instant,
+  owed: Span | undefined,
+  since: Instant,
 ): Outcome<GcraState> {
-  const tat = instant(now + used)
-  return { decision, next: { tat, capacity, since }, expiresAt: tat }
+  const { burst, interval, time } = bucket
+  const tat = instant(time + used)
+  const largest = largestState(bucket, owed)
+  // Past its filling's `since` too: once this is forgotten, the next filling begins at a later time.
+  const full = Math.max(tat, largest === undefined ? tat : largest.tat, since + 1)
+  return {
+    decision,
+    next: { tat, burst, interval, seen: time, since, largest },
+    expiresAt: instant(full),
+  }
+}
+
+function largestState({ largest, time }: Bucket, owed: Span | undefined): Largest | undefined {
+  if (largest === undefined || owed === undefined || owed === 0) return undefined
+  return { tat: instant(time + owed), burst: largest.burst, interval: largest.interval }
+}
+
+/** Distances instead of moments where it can: short numbers are read faster, and a million kept smaller. */
+export const encodeGcra = ({ tat, seen, since, burst, interval, largest }: GcraState): Value => {
+  const plain = `${seen} ${tat - seen} ${seen - since} ${burst} ${interval}`
+  if (largest === undefined) return plain
+  return `${plain} ${largest.tat - seen} ${largest.burst} ${largest.interval}`
+}
+
+export const decodeGcra = (value: Value): GcraState => {
+  const [seen = 0, used = 0, age = 0, burst = 0, interval = 0, owed, most, least] = wholeNumbers(
+    value,
+    5,
+    8,
+  )
+  const moment = instant(seen)
+  return {
+    tat: instant(seen + used),
+    burst,
+    interval: span(interval),
+    seen: moment,
+    since: instant(seen - age),
+    largest:
+      owed === undefined || most === undefined || least === undefined
+        ? undefined
+        : { tat: instant(seen + owed), burst: most, interval: span(least) },
+  }
 }

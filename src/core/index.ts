@@ -8,21 +8,35 @@ export {
   holdExpiry,
   totalHeld,
 } from './budget.ts'
-export { type Charge, decide, type Verdict } from './decide.ts'
-export { type BatchErrorCode, type BatchVerdict, decideAll } from './decide-all.ts'
+export {
+  allOrNothing,
+  type BatchErrorCode,
+  type BatchVerdict,
+  type Charge,
+  type Decided,
+  decideAll,
+  strictest,
+} from './decide.ts'
 export { formatDuration, parseDuration } from './duration.ts'
 export {
   describePosition,
   HeadgateError,
+  type MakeMistake,
   type Mistake,
+  makeMistake,
   type Position,
+  quote,
   StoreError,
   type StoreErrorCode,
+  type ThrowMistake,
+  throwMistake,
 } from './errors.ts'
 export {
   capacity,
+  chargeDate,
   decideGcra,
   emissionInterval,
+  fillGcra,
   type GcraLimit,
   type GcraState,
   MAX_CAPACITY,
@@ -30,6 +44,7 @@ export {
 export type {
   Allowed,
   Amount,
+  ChargeDate,
   Decision,
   Limit,
   LimitState,
@@ -39,29 +54,42 @@ export type {
   RefusalReason,
   Refused,
 } from './limit.ts'
-export { type CumulativeStage, checkStages, layOut, type StageErrorCode } from './stage-layout.ts'
+export { indexOf, itemOf, listedName, nameOf, tagOf } from './names.ts'
 export {
+  checkOperationId,
+  MAX_OPERATION_ID,
+  type Operation,
+  type OperationErrorCode,
+  once,
+  recall,
+} from './once.ts'
+export {
+  type CumulativeStage,
+  checkStages,
   decideStaged,
   disable,
   dueAt,
+  layOut,
   type Stage,
   type StagedLimit,
   type StagedState,
+  type StageErrorCode,
 } from './staged.ts'
 export {
   type Append,
   answer,
+  type Commit,
   type Entry,
+  type Intent,
   type Item,
   type Key,
-  type Plan,
+  type ScanPage,
   type Step,
   type Store,
   type Value,
   type View,
   type Write,
 } from './store.ts'
-export { strictest } from './strictest.ts'
 export {
   after,
   between,
@@ -70,7 +98,6 @@ export {
   hours,
   type Instant,
   instant,
-  micros,
   millis,
   minutes,
   type Span,
@@ -78,6 +105,6 @@ export {
   span,
   toMillis,
   toSeconds,
+  type Uptime,
   type Wait,
 } from './time.ts'
-export { type Window, type WindowRule, windowAt } from './window.ts'

@@ -2,7 +2,7 @@
 import type { BudgetLimit, BudgetState } from './budget.ts'
 import type { GcraLimit, GcraState } from './gcra.ts'
 import type { StagedLimit, StagedState } from './staged.ts'
-import type { Instant, Wait } from './time.ts'
+import type { Instant, Span, Wait } from './time.ts'
 
 export type Limit = GcraLimit | StagedLimit | BudgetLimit
 export type LimitState = GcraState | StagedState | BudgetState
@@ -23,20 +23,34 @@ export interface Question<Cost extends Amount = Amount> {
   readonly now: Instant
   readonly cost: Cost
   readonly mode: Mode
-  /** With `refund`: when the charge was made. Without it the refund is undated, an operator's act. */
-  readonly chargedAt?: Instant
+  /** With `refund`: of the charge to give back. Without it the refund is undated, an operator's act. */
+  readonly date?: ChargeDate
+}
+
+/** When a charge was made on a bucket, in which of its fillings, and at which interval. */
+export interface ChargeDate {
+  readonly at: Instant
+  readonly since: Instant
+  readonly interval: Span
 }
 
 /**
- * - `rate`: the bucket holds too few tokens now.
- * - `cost`: the cost is above the burst; no waiting helps.
- * - `delay`: the next attempt is not due yet.
- * - `exhausted`: all stages are used up.
- * - `disabled`: the staged limit was switched off for good.
- * - `budget`: what is left of the budget does not cover the cost.
- * - `full`: a refund found nothing to give back: the bucket is full, or time forgave the charge.
+ * - `RATE_LIMIT`: the bucket holds too few tokens now.
+ * - `COST_ABOVE_BURST`: the cost is above the burst; no waiting helps.
+ * - `NOT_DUE`: the next attempt is not due yet.
+ * - `EXHAUSTED`: all stages are used up.
+ * - `DISABLED`: the staged limit was switched off for good.
+ * - `BUDGET_LIMIT`: what is left of the budget does not cover the cost.
+ * - `NOTHING_TO_RETURN`: a refund found nothing to give back: the bucket is full, or time forgave the charge.
  */
-export type RefusalReason = 'rate' | 'cost' | 'delay' | 'exhausted' | 'disabled' | 'budget' | 'full'
+export type RefusalReason =
+  | 'RATE_LIMIT'
+  | 'COST_ABOVE_BURST'
+  | 'NOT_DUE'
+  | 'EXHAUSTED'
+  | 'DISABLED'
+  | 'BUDGET_LIMIT'
+  | 'NOTHING_TO_RETURN'
 
 export interface Allowed {
   readonly allowed: true

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { times } from '../../test/support/counts.ts'
-import { type CumulativeStage, layOut } from './stage-layout.ts'
-import { decideStaged, type StagedState } from './staged.ts'
+import { type CumulativeStage, decideStaged, layOut, type StagedState } from './staged.ts'
 import { days, type Instant, instant, type Span, span } from './time.ts'
 
 /** "ODIS RateLimit Structures": the sequence that all its examples describe, in days. */

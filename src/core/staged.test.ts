@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { vectors } from '../../test/support/vectors.ts'
-import { checkStages } from './stage-layout.ts'
 import {
+  checkStages,
   decideStaged,
   disable,
   dueAt,
@@ -125,7 +125,7 @@ describe('what a refusal or an admission says', () => {
   test('after the last attempt there is nothing to wait for', () => {
     const used: StagedState = { counter: 3, timer: T0, disabled: false }
     const { decision } = decideStaged(limit, used, { now: T0, cost: 1, mode: 'spend' })
-    expect(decision).toMatchObject({ allowed: false, reason: 'exhausted', retryIn: 'never' })
+    expect(decision).toMatchObject({ allowed: false, reason: 'EXHAUSTED', retryIn: 'never' })
   })
 
   test('disabling outranks any quota left', () => {
@@ -136,7 +136,7 @@ describe('what a refusal or an admission says', () => {
     })
     expect(decision).toMatchObject({
       allowed: false,
-      reason: 'disabled',
+      reason: 'DISABLED',
       remaining: 0,
       retryIn: 'never',
     })
@@ -180,5 +180,5 @@ test('an attempt cannot be weighed, recorded or given back', () => {
 test('a delay beyond 2^53 microseconds is refused for good, not wrongly', () => {
   const limit: StagedLimit = { kind: 'staged', stages: [{ ...daily(0), delay: seconds(2 ** 33) }] }
   const { decision } = decideStaged(limit, undefined, { now: T0, cost: 1, mode: 'spend' })
-  expect(decision).toMatchObject({ allowed: false, reason: 'delay' })
+  expect(decision).toMatchObject({ allowed: false, reason: 'NOT_DUE' })
 })

@@ -6,8 +6,10 @@
  * `now` if the stage resets it. The rule of "ODIS RateLimit Structures" speaks of cumulative stages
  * instead; `layOut` translates those stages into deployed ones.
  */
-import { assert } from './errors.ts'
+import { assert, HeadgateError } from './errors.ts'
 import type { Decision, Outcome, Question } from './limit.ts'
+import { threeNumbers } from './numbers.ts'
+import type { Value } from './store.ts'
 import { type Instant, instant, type Span, span } from './time.ts'
 
 export interface StagedLimit {
@@ -94,8 +96,8 @@ function attempt(limit: StagedLimit, state: StagedState, now: Instant): StagedSt
 
 function refusal(limit: StagedLimit, state: StagedState, now: Instant): Decision {
   const facts = outlook(limit, state, now)
-  if (state.disabled) return { allowed: false, reason: 'disabled', ...facts }
-  return { allowed: false, reason: facts.retryIn === 'never' ? 'exhausted' : 'delay', ...facts }
+  if (state.disabled) return { allowed: false, reason: 'DISABLED', ...facts }
+  return { allowed: false, reason: facts.retryIn === 'never' ? 'EXHAUSTED' : 'NOT_DUE', ...facts }
 }
 
 /** Staged limits never become as if unused, so `resetIn` is always 'never'. */
@@ -128,4 +130,90 @@ function attemptsNow(limit: StagedLimit, state: StagedState, now: Instant): numb
 /** How many further batches are due by now, if the last one was due at `timer`. */
 function batchesDue(stage: Stage, timer: Instant, now: Instant): number {
   return stage.delay === span(0) ? stage.repetitions : Math.floor((now - timer) / stage.delay)
+}
+
+export const encodeStaged = ({ counter, timer, disabled }: StagedState): Value =>
+  `${counter} ${timer} ${disabled ? 1 : 0}`
+
+export const decodeStaged = (value: Value): StagedState => {
+  const [counter, timer, disabled] = threeNumbers(value)
+  return { counter, timer: instant(timer), disabled: disabled === 1 }
+}
+
+/**
+ * A stage as "ODIS RateLimit Structures" writes it. A cumulative attempt counts its delay from the
+ * accumulated timer, any other from the previous attempt. In deployed terms, attempt i resets the
+ * timer unless both it and the next attempt are cumulative; the first always does. This is not
+ * `!cumulative`: the stage that follows decides what the last attempt of a stage leaves behind.
+ */
+export interface CumulativeStage {
+  readonly delay: Span
+  readonly cumulative: boolean
+  /** Attempts in a row before the next delay. Defaults to 1. */
+  readonly batch?: number
+  /** Batches in this stage. Defaults to 1. */
+  readonly repetitions?: number
+}
+
+export type StageErrorCode = 'STAGES_INVALID'
+
+export const layOut = (stages: readonly CumulativeStage[]): readonly Stage[] => {
+  const first = stages[0]?.delay ?? 0
+  if (first !== 0) {
+    throw invalid(0, 'delay', 'must be 0, as nothing precedes the first attempt', first)
+  }
+  checkStages(stages)
+  return stages.flatMap((stage, i) =>
+    split(stage, { first: i === 0, resetsLast: !(stages[i + 1]?.cumulative ?? false) }),
+  )
+}
+
+/** Refuses what has no meaning: batches of no, negative or broken attempts, and negative delays. */
+export const checkStages = (stages: readonly Omit<CumulativeStage, 'cumulative'>[]): void => {
+  for (const [i, { delay, batch = 1, repetitions = 1 }] of stages.entries()) {
+    if (!(delay >= 0)) throw invalid(i, 'delay', 'must not be negative', delay)
+    if (!isCount(batch)) throw invalid(i, 'batch', 'must be a whole number from 1', batch)
+    if (!isCount(repetitions) || !isCount(repetitions * batch)) {
+      throw invalid(i, 'repetitions', 'must be a whole number from 1', repetitions)
+    }
+  }
+}
+
+/** Cuts a stage where the flag changes: its very first attempt, the middle, its last attempt. */
+function split(stage: CumulativeStage, edge: { first: boolean; resetsLast: boolean }): Stage[] {
+  const { delay, cumulative, batch = 1, repetitions = 1 } = stage
+  if (!cumulative) return [{ delay, batch, repetitions, resetTimer: true }]
+  const size = batch * repetitions
+  const start = edge.first ? 1 : 0
+  const end = Math.max(start, edge.resetsLast ? size - 1 : size)
+  return [
+    ...attempts(stage, 0, start).map((piece) => ({ ...piece, resetTimer: true })),
+    ...attempts(stage, start, end).map((piece) => ({ ...piece, resetTimer: false })),
+    ...attempts(stage, end, size).map((piece) => ({ ...piece, resetTimer: true })),
+  ]
+}
+
+/** Attempts `from` up to `to` of a stage: the rest of a batch, whole batches, the start of one. */
+function attempts({ delay, batch = 1 }: CumulativeStage, from: number, to: number) {
+  const head = Math.min(to, Math.ceil(from / batch) * batch)
+  const batches = Math.floor((to - head) / batch)
+  const tail = to - head - batches * batch
+  // Inside a batch there is no delay.
+  const rest = { delay: span(0), batch: head - from, repetitions: 1 }
+  const whole = { delay, batch, repetitions: batches }
+  const opening = { delay, batch: tail, repetitions: 1 }
+  return [rest, whole, opening].filter((piece) => piece.batch * piece.repetitions > 0)
+}
+
+function isCount(n: number): boolean {
+  return Number.isSafeInteger(n) && n >= 1
+}
+
+function invalid(index: number, field: string, rule: string, finding: number) {
+  return new HeadgateError<StageErrorCode>({
+    code: 'STAGES_INVALID',
+    thing: `stage ${index + 1}, ${field}`,
+    rule,
+    finding: String(finding),
+  })
 }

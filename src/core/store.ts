@@ -1,6 +1,6 @@
 /**
  * The one contract every store keeps: it shows values and the time to a pure step, and applies
- * what the step plans, atomically. Stores keep values; they know no limits and parse nothing.
+ * what the step commits, atomically. Stores keep values; they know no limits and parse nothing.
  */
 import type { Instant } from './time.ts'
 
@@ -23,10 +23,12 @@ export interface Write {
   readonly key: Key
   /** Absent: the key is deleted. */
   readonly value?: Value
-  /** From here on the store may forget the key. Never a rule: forgetting must change no answer. */
+  /**
+   * From here on the store may forget the key, and until it does it shows it. Never a rule: forgetting
+   * must change no answer. A store forgets what has expired by its clock and has also been kept for
+   * as long in real time: a clock that leaps ahead and returns has then emptied nothing.
+   */
   readonly expiresAt?: Instant
-  /** The small index that lists this key while it lives: lists for people, never for a decision. */
-  readonly index?: string
 }
 
 export interface Append {
@@ -34,13 +36,13 @@ export interface Append {
   readonly entry: Value
 }
 
-export interface Plan<R> {
+export interface Commit<R> {
   readonly writes: readonly Write[]
   readonly appends: readonly Append[]
   readonly result: R
 }
 
-export type Step<R> = (view: View) => Plan<R>
+export type Step<R> = (view: View) => Commit<R>
 
 /** One entry of a stream. Positions grow within a stream, are never reused, and may have gaps. */
 export interface Entry {
@@ -53,33 +55,52 @@ export interface Item {
   readonly value: Value
 }
 
+export type Intent = 'look'
+
+/** Some of what a store keeps, and where the next page begins; without `next` there is none. */
+export interface ScanPage {
+  readonly items: readonly Item[]
+  readonly next?: string
+}
+
 export interface Store {
   /**
-   * Runs a step over one consistent view and applies its plan, all or nothing; durable, where the
+   * Runs a step over one consistent view and applies its commit, all or nothing; durable, where the
    * store is, before the promise resolves. If the step throws, nothing is written and the promise
    * rejects with what it threw. `guess` names keys that the step will probably read; a wrong guess
-   * only costs time.
+   * only costs time. `look` promises that the step writes nothing, so that a store need not take a
+   * lock for it; a step that writes all the same is a bug, and is told so.
    */
-  transact<R>(step: Step<R>, guess?: readonly Key[]): Promise<R>
+  transact<R>(step: Step<R>, guess?: readonly Key[], intent?: Intent): Promise<R>
 
   /** A page of an append-only stream, oldest first, of positions beyond `after` (0 for the start). */
   read(stream: string, after: number, limit: number): Promise<readonly Entry[]>
 
-  /** A page of an index, in byte order of keys, of keys beyond `after` ('' for the start). */
+  /**
+   * A page of an index, in byte order of keys, of keys beyond `after` ('' for the start). Indexes are
+   * lists for people, never for a decision.
+   */
   range(index: string, after: Key, limit: number): Promise<readonly Item[]>
 
   /** Forgets a stream's entries at positions below `before`. Positions are still never reused. */
   trim(stream: string, before: number): Promise<void>
 
-  /** Keys of equal partition can share a transact. Known without asking the store. */
-  partition(key: Key): string
+  /**
+   * Keys, streams and indexes of equal partition can share a transact. Known without asking the store,
+   * from the name's tag at most (names.ts).
+   */
+  partition(name: string): string
 
-  /** Every live key, in byte order, beyond `after`. For export only. */
-  scan(after: Key, limit: number): Promise<readonly Item[]>
+  /**
+   * All that is kept under keys, page by page and in no order; '' is the first cursor. For export only.
+   * What is there from the first page to the last is shown, perhaps twice. A page may hold fewer than
+   * `limit`, or none, and not be the last. A cursor that the store no longer knows begins anew.
+   */
+  scan(cursor: string, limit: number): Promise<ScanPage>
 
   /** Finishes what was accepted, then lets go of files and connections. Later calls reject. */
   close(): Promise<void>
 }
 
-/** A plan that changes nothing. */
-export const answer = <R>(result: R): Plan<R> => ({ writes: [], appends: [], result })
+/** A commit that changes nothing. */
+export const answer = <R>(result: R): Commit<R> => ({ writes: [], appends: [], result })

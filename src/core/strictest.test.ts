@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { vectors } from '../../test/support/vectors.ts'
+import { strictest } from './decide.ts'
 import type { Decision } from './limit.ts'
-import { strictest } from './strictest.ts'
 import { span, type Wait } from './time.ts'
 
 interface Pair {
@@ -12,7 +12,7 @@ interface Pair {
 
 const decision = (allowed: boolean, retryIn: Wait, remaining: number | bigint): Decision => {
   const facts = { remaining, resetIn: span(0), retryIn }
-  return allowed ? { allowed, ...facts } : { allowed, reason: 'rate', ...facts }
+  return allowed ? { allowed, ...facts } : { allowed, reason: 'RATE_LIMIT', ...facts }
 }
 
 const fromVector = ({ allowed, retryInNs, remaining }: Pair['a']): Decision =>

@@ -15,18 +15,26 @@ export type Wait = Span | 'never'
 /** Where a store takes its time from. Tests pass their own; nothing in core/ reads one. */
 export type Clock = () => Instant
 
+/**
+ * How long something has been running: grows with real time whatever the clock is set to. A store
+ * forgets only by this, so that a clock which leaps and returns empties nothing.
+ */
+export type Uptime = () => Span
+
 export const instant = (micros: number): Instant => wholeMicros(micros) as Instant
 export const span = (micros: number): Span => wholeMicros(micros) as Span
 
-export const micros = span
 export const millis = (n: number): Span => span(Math.ceil(n * 1_000))
 export const seconds = (n: number): Span => span(Math.ceil(n * 1_000_000))
 export const minutes = (n: number): Span => seconds(n * 60)
 export const hours = (n: number): Span => seconds(n * 3_600)
 export const days = (n: number): Span => seconds(n * 86_400)
 
-/** Rounded up: whoever waits this long has waited long enough. */
+/** Rounded up: waiting this long is always long enough. */
 export const toMillis = (length: Span): number => Math.ceil(length / 1_000)
+
+/** The same of a wait, for JSON, which has no infinity: null means that no waiting helps. */
+export const waitMillis = (wait: Wait): number | null => (wait === 'never' ? null : toMillis(wait))
 
 /** Rounded up, for headers that count whole seconds. */
 export const toSeconds = (length: Span): number => Math.ceil(length / 1_000_000)

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { mistakeOf } from '../../test/support/mistake-of.ts'
-import { MAX_DOCUMENT_LENGTH, parseDocument } from './document.ts'
+import { MAX_DOCUMENT_LENGTH, parseDocument, readYaml } from './document.ts'
 import { MAX_DEPTH, type Node } from './node.ts'
-import { readYaml } from './yaml.ts'
 
 const parse = (text: string): Node => parseDocument(text, 'test.yml')
 
@@ -36,7 +35,7 @@ describe('one document becomes a tree of source text', () => {
     })
   })
 
-  test('quoted text, blocks of text and !!str are told from plain scalars', () => {
+  test('quoted text, blocks of text and !!str are not plain scalars', () => {
     const tree = parse('- 20\n- "20"\n- \'20\'\n- |\n  20\n- !!str 20\n')
     expect(tree.kind === 'list' && tree.items.map((n) => n.kind === 'scalar' && n.quoted)).toEqual([
       false,
@@ -72,7 +71,18 @@ describe('one document becomes a tree of source text', () => {
     ['an alias in place of a key', '- &k name\n- *k : 1\n', ['name', { name: '1' }]],
     ['the key of a flow map without a value', '{a, b: 1}', { a: '', b: '1' }],
     ['a YAML 1.1 directive changes nothing', '%YAML 1.1\n---\na: 012\n', { a: '012' }],
-    ['a merge key is a key like any other', 'a: {<<: 1}', { a: { '<<': '1' } }],
+    [
+      'a merge key brings in what a map lacks, wherever it stands',
+      'a: &a {x: 1, y: 2}\nb: {x: 3, <<: *a}\nc: {<<: *a, y: 4}\n',
+      { a: { x: '1', y: '2' }, b: { x: '3', y: '2' }, c: { x: '1', y: '4' } },
+    ],
+    [
+      'of several merged maps the first that has a key gives it',
+      'l: [&a {x: 1}, &b {x: 2, y: 3}]\nm:\n  <<: [*a, *b]\nn: {<<: {z: 5}}\n',
+      { l: [{ x: '1' }, { x: '2', y: '3' }], m: { x: '1', y: '3' }, n: { z: '5' } },
+    ],
+    ['a quoted merge key is a key like any other', "a: {'<<': 1}", { a: { '<<': '1' } }],
+    ['and so it is in JSON', '{"a": {"<<": 1}}', { a: { '<<': '1' } }],
   ])('%s', (_, text, expected) => {
     expect(plain(parse(text))).toEqual(expected)
   })
@@ -91,7 +101,7 @@ describe('JSON is read by its own rules, and means what it means as YAML', () =>
 
   test('what only begins like JSON is YAML, and refused in its words', () => {
     expect(plain(parse('[a, b] # and a comment'))).toEqual(['a', 'b'])
-    expect(refusalOf('{"a": 1, "a": 2}').message).toContain('must stand once in its map')
+    expect(refusalOf('{"a": 1, "a": 2}').message).toContain('must occur once in its map')
   })
 })
 
@@ -116,13 +126,13 @@ describe('what is doubtful is refused, with its position', () => {
     expect(refusalOf(text)).toMatchObject({ code, at: { file: 'test.yml', line, column } })
   })
 
-  test('text that ends in a colon is told to be quoted', () => {
+  test('text that ends in a colon needs quotes, and the message says so', () => {
     expect(refusalOf('- id: 2602:80a:6000::\n').message).toContain('needs quotes')
   })
 
   test('the message says where, what, the rule, and what was found', () => {
     expect(refusalOf('a: 1\na: 2\n').message).toBe(
-      'test.yml:2:1: the key "a": must stand once in its map, found it also at test.yml:1:1',
+      'test.yml:2:1: the key "a": must occur once in its map, found it also at test.yml:1:1',
     )
   })
 })

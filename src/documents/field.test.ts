@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { mistakeOf } from '../../test/support/mistake-of.ts'
 import { parseDocument } from './document.ts'
-import { readEntries, readFields, readList } from './field.ts'
+import { nearestName, readEntries, readFields, readList } from './field.ts'
 import { readPositive } from './scalars.ts'
 
 describe('maps', () => {
@@ -56,5 +56,29 @@ describe('maps', () => {
       ['b', 'limits.b', 1],
       ['a', 'limits.a', 2],
     ])
+  })
+})
+
+describe('the nearest known name', () => {
+  const names = ['NewOrdersPerAccount', 'CertificatesPerDomain', 'burst', 'id', 'ids']
+
+  test.each([
+    ['NewOrderPerAccount', 'NewOrdersPerAccount'],
+    ['newordersperaccount', 'NewOrdersPerAccount'],
+    ['CertificatesPerDomains', 'CertificatesPerDomain'],
+    ['brust', 'burst'],
+    ['ID', 'id'],
+  ])('%s was meant to be %s', (typed, meant) => {
+    expect(nearestName(typed, names)).toBe(meant)
+  })
+
+  test.each(['', 'x', 'Widgets', 'b'.repeat(1_000)])('%s resembles none', (typed) => {
+    expect(nearestName(typed, names)).toBeUndefined()
+  })
+
+  test('is never the word itself', () => {
+    for (const name of names) expect(nearestName(name, names)).not.toBe(name)
+    expect(nearestName('burst', names)).toBeUndefined()
+    expect(nearestName('id', names)).toBe('ids')
   })
 })

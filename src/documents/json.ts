@@ -1,10 +1,16 @@
 /** Strict JSON (RFC 8259) as the same tree that YAML gives: source text with positions, numbers unread. */
-import { assert, describePosition, type Position } from '../core/errors.ts'
-import { refuse } from './mistake.ts'
-import { MAX_DEPTH, type MapEntry, type Node, quote, type ScalarNode } from './node.ts'
+import { assert, type Position, quote } from '../core/errors.ts'
+import {
+  MAX_DEPTH,
+  type MapEntry,
+  type Node,
+  refuseDocument,
+  refuseDuplicateKey,
+  type ScalarNode,
+} from './node.ts'
 
 /** Room for half a million plans. It bounds the values too: each takes two characters at least. */
-export const MAX_JSON_LENGTH = 64 * 1024 * 1024
+const MAX_JSON_LENGTH = 64 * 1024 * 1024
 
 /**
  * Unlike `parseDocument` it takes no comments, no trailing commas and no unquoted text. Numbers stay
@@ -73,7 +79,8 @@ function readPairs(tokens: Tokens, depth: number): MapEntry[] {
   for (;;) {
     if (token.kind !== 'text') refuseSyntax('a key in double quotes', token)
     const key = scalar(token)
-    refuseDuplicate(key, seen.get(key.text))
+    const earlier = seen.get(key.text)
+    if (earlier !== undefined) refuseDuplicateKey(key, earlier)
     seen.set(key.text, key.at)
     const colon = tokens.next()
     if (colon.kind !== ':') refuseSyntax('a colon', colon)
@@ -120,7 +127,7 @@ function tokenize(text: string, locate: (offset: number) => Position): Tokens {
 }
 
 /**
- * Looser than JSON: what stands between the quotes is left to `JSON.parse`. Undefined if they are not
+ * Looser than JSON: what is between the quotes is left to `JSON.parse`. Undefined if they are not
  * closed. A pattern would run out of stack at millions of escapes.
  */
 function quotedAt(text: string, start: number): string | undefined {
@@ -157,7 +164,7 @@ function scalar(token: Token): ScalarNode {
   return { kind: 'scalar', text: quoted ? unquoted(token) : source, quoted, at }
 }
 
-/** Text that stands for itself: nearly all of it, and three times as fast. */
+/** Text without escapes: nearly all of it, and three times as fast as `JSON.parse`. */
 const PLAIN = /^[^\\\p{Cc}]*$/u
 
 function unquoted(token: Token): string {
@@ -184,7 +191,7 @@ function stray(text: string, offset: number, locate: (offset: number) => Positio
 const DOCUMENT = 'the document'
 
 const refuseSyntax = (expected: string, { kind, source, at }: Token): never =>
-  refuse({
+  refuseDocument({
     code: 'DOCUMENT_SYNTAX',
     thing: DOCUMENT,
     rule: `must be JSON, with ${expected} here`,
@@ -193,15 +200,10 @@ const refuseSyntax = (expected: string, { kind, source, at }: Token): never =>
   })
 
 const refuseSize = (most: string, finding: string, at: Position): never =>
-  refuse({ code: 'DOCUMENT_TOO_LARGE', thing: DOCUMENT, rule: `must hold ${most}`, finding, at })
-
-const refuseDuplicate = (key: ScalarNode, earlier: Position | undefined): void => {
-  if (earlier === undefined) return
-  refuse({
-    code: 'DOCUMENT_DUPLICATE_KEY',
-    thing: `the key ${quote(key.text)}`,
-    rule: 'must stand once in its object',
-    finding: `it also at ${describePosition(earlier)}`,
-    at: key.at,
+  refuseDocument({
+    code: 'DOCUMENT_TOO_LARGE',
+    thing: DOCUMENT,
+    rule: `must hold ${most}`,
+    finding,
+    at,
   })
-}

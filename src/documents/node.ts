@@ -1,9 +1,16 @@
-/** A document as a small tree: source text with positions, before it is known what it means. */
-import type { Position } from '../core/errors.ts'
+/** A document as a small tree: source text with positions, before its meaning is read. */
+import {
+  clip,
+  describePosition,
+  type Position,
+  quote,
+  type ThrowMistake,
+  throwMistake,
+} from '../core/errors.ts'
 
 export type Node = ScalarNode | ListNode | MapNode
 
-/** Text as it stands in the source: `007` and `18446744073709551615` are not yet numbers. */
+/** Text as the source has it: `007` and `18446744073709551615` are not yet numbers. */
 export interface ScalarNode {
   readonly kind: 'scalar'
   readonly text: string
@@ -12,13 +19,13 @@ export interface ScalarNode {
   readonly at: Position
 }
 
-export interface ListNode {
+interface ListNode {
   readonly kind: 'list'
   readonly items: readonly Node[]
   readonly at: Position
 }
 
-export interface MapNode {
+interface MapNode {
   readonly kind: 'map'
   /** In the order of the source; no key occurs twice. */
   readonly entries: readonly MapEntry[]
@@ -37,9 +44,6 @@ export const MAX_DEPTH = 64
 /** More than 200,000 overrides with comments hold, counted as if aliases were written out. */
 export const MAX_NODES = 2_000_000
 
-/** Longer findings are cut: a message is read by a person. */
-const MAX_FINDING = 80
-
 /** How many values and keys it holds, itself among them. */
 export const sizeOf = (node: Node): number => {
   switch (node.kind) {
@@ -53,6 +57,8 @@ export const sizeOf = (node: Node): number => {
       return node satisfies never
   }
 }
+
+const NOTHING: ReadonlySet<string> = new Set(['', '~', 'null', 'Null', 'NULL'])
 
 /** What YAML calls null, an absent value included. */
 export const isNothing = (node: Node): boolean =>
@@ -80,10 +86,26 @@ export const describeNode = (node: Node): string => {
   }
 }
 
-/** Text from outside, made safe to print on one line. */
-export const quote = (text: string): string => JSON.stringify(clip(text))
+/** Mistakes in a document, whatever it is about. */
+export type DocumentErrorCode =
+  | 'DOCUMENT_SYNTAX'
+  | 'DOCUMENT_EMPTY'
+  | 'DOCUMENT_MULTIPLE'
+  | 'DOCUMENT_DUPLICATE_KEY'
+  | 'DOCUMENT_ALIAS'
+  | 'DOCUMENT_TOO_LARGE'
+  | 'FIELD_UNKNOWN'
+  | 'FIELD_MISSING'
+  | 'FIELD_TYPE'
+  | 'FIELD_VALUE'
 
-const NOTHING: ReadonlySet<string> = new Set(['', '~', 'null', 'Null', 'NULL'])
+export const refuseDocument: ThrowMistake<DocumentErrorCode> = throwMistake
 
-const clip = (text: string): string =>
-  text.length <= MAX_FINDING ? text : `${text.slice(0, MAX_FINDING)}…`
+export const refuseDuplicateKey = (key: ScalarNode, earlier: Position): never =>
+  refuseDocument({
+    code: 'DOCUMENT_DUPLICATE_KEY',
+    thing: `the key ${quote(key.text)}`,
+    rule: 'must occur once in its map',
+    finding: `it also at ${describePosition(earlier)}`,
+    at: key.at,
+  })

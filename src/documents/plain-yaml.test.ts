@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { times } from '../../test/support/counts.ts'
+import { readYaml } from './document.ts'
 import { MAX_DEPTH } from './node.ts'
 import { readPlainYaml } from './plain-yaml.ts'
-import { readYaml } from './yaml.ts'
 
 const read = (text: string) => readPlainYaml(text, 'test.yml')
 

@@ -1,12 +1,12 @@
 /**
- * Plain YAML: block lists and maps whose keys and values stand on one line each, as in nearly every
+ * Plain YAML: block lists and maps whose keys and values take one line each, as in nearly every
  * file of ours. YAML 1.2, chapters 7.3 and 8.2.
  */
 import type { Position } from '../core/errors.ts'
 import { MAX_DEPTH, type MapEntry, type Node, type ScalarNode } from './node.ts'
 
 /**
- * Undefined for whatever it does not surely know: flow style, anchors, tags, text over several lines,
+ * Undefined for everything it does not surely know: flow style, anchors, tags, text over several lines,
  * null, and every mistake. Then the YAML library must read the whole.
  */
 export const readPlainYaml = (text: string, file: string): Node | undefined => {
@@ -22,7 +22,7 @@ export const readPlainYaml = (text: string, file: string): Node | undefined => {
 /** One that is not empty: a dash, a key, a value, or some of them in this order. */
 interface Line {
   readonly at: Position
-  /** How far behind the dash the rest stands; 0 without a dash. */
+  /** How far behind the dash the rest begins; 0 without a dash. */
   readonly dash: number
   readonly key: ScalarNode | undefined
   readonly value: ScalarNode | undefined
@@ -74,7 +74,7 @@ function readMap(cursor: Cursor, at: Position, depth: number): Node | undefined 
   return { kind: 'map', entries, at }
 }
 
-/** What belongs to a key stands further right; only a list may stand in the same column. */
+/** What belongs to a key is further right; only a list may begin in the same column. */
 function readBelow(cursor: Cursor, column: number, depth: number): Node | undefined {
   const line = cursor.lines[cursor.next]
   if (line === undefined) return undefined

@@ -1,16 +1,16 @@
-/** Files that hold secrets belong to their owner: what is open to all is refused, what a group may read is told. */
+/** Files that hold secrets belong to their owner: one open to all is refused, one that a group can read gets a warning. */
 import { constants } from 'node:fs'
 import { HeadgateError, type Mistake } from '../core/errors.ts'
 
-export type SecretFileWarningCode = 'KEY_FILE_SHARED'
-export type SecretFileErrorCode = 'KEY_FILE_EXPOSED'
+type SecretFileWarningCode = 'KEY_FILE_SHARED'
+type SecretFileErrorCode = 'KEY_FILE_EXPOSED'
 
 export type SecretFileWarning = Mistake<SecretFileWarningCode>
 
-/** Told once for each file that is read. Must not throw. */
+/** Called once for each such file that is read. Must not throw. */
 export type SecretFileListener = (warning: SecretFileWarning) => void
 
-/** Whoever may write the file chooses the secret, be it only a group. */
+/** A group that can write the file chooses the secret: that is refused too. */
 const EXPOSED = 0o026
 const READABLE_BY_GROUP = 0o040
 
@@ -25,7 +25,7 @@ export const checkSecretFile = (
 ): void => {
   // Windows has no such bits, and Node makes some up: there the folder's own rules must do.
   if (process.platform === 'win32') return
-  // A folder is no such file; whoever reads it as one hears that, and not to close it to its owner.
+  // Reading a folder as a file fails with a clearer message than one about its mode.
   if ((mode & constants.S_IFMT) === constants.S_IFDIR) return
   const thing = `file ${path}`
   const finding = `mode ${(mode & 0o777).toString(8).padStart(3, '0')}`

@@ -2,24 +2,24 @@
 import ipaddr from 'ipaddr.js'
 
 /** Never an IPv4-mapped IPv6 address: that is the IPv4 address, or one client would have two buckets. */
-export type Address = ipaddr.IPv4 | ipaddr.IPv6
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
 /** The longest text of an IPv6 address, its last two groups in dotted decimal. */
 const MAX_TEXT = 45
 
 /** No zones, no brackets, no IPv4 in octal, hexadecimal or fewer than four parts. */
-export const parseAddress = (text: string): Address | undefined => {
+export const parseIpAddress = (text: string): IpAddress | undefined => {
   if (IPV4.test(text)) return ipaddr.IPv4.parse(text)
   if (text.length > MAX_TEXT || !IPV6_CHARACTERS.test(text)) return undefined
   const address = parseIPv6(withoutDots(text))
   return address?.isIPv4MappedAddress() ? address.toIPv4Address() : address
 }
 
-export const isIPv6 = (address: Address): address is ipaddr.IPv6 => address.kind() === 'ipv6'
+export const isIPv6 = (address: IpAddress): address is ipaddr.IPv6 => address.kind() === 'ipv6'
 
 /** Strict IPv4 has one spelling: the hot path ends at a regular expression. */
 export const canonicalAddress = (text: string): string | undefined =>
-  IPV4.test(text) ? text : parseAddress(text)?.toString()
+  IPV4.test(text) ? text : parseIpAddress(text)?.toString()
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
 const IPV6_CHARACTERS = /^[0-9a-fA-F:.]+$/

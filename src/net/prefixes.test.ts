@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { isIPv6, parseAddress } from './addresses.ts'
+import { isIPv6, parseIpAddress } from './addresses.ts'
 import { coveringPrefix, maskIPv6, parsePrefix } from './prefixes.ts'
 
 const address = (text: string) => {
-  const parsed = parseAddress(text)
+  const parsed = parseIpAddress(text)
   if (parsed === undefined) throw new Error(`no address: ${text}`)
   return parsed
 }

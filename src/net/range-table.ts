@@ -1,8 +1,8 @@
 /** What is kept for addresses and ranges of addresses: of several ranges the narrowest answers. */
-import { type Address, canonicalAddress, isIPv6, parseAddress } from './addresses.ts'
-import { type Prefix, parsePrefix } from './prefixes.ts'
+import { canonicalAddress, type IpAddress, isIPv6, parseIpAddress } from './addresses.ts'
+import { networkStart, type Prefix, parsePrefix } from './prefixes.ts'
 
-export interface RangeTable<T> {
+interface RangeTable<T> {
   /** For an address in any spelling. Costs one look a distinct mask, however many ranges there are. */
   find(address: string): T | undefined
 }
@@ -30,7 +30,7 @@ export const createRangeTable = <T>(entries: Iterable<readonly [string, T]>): Ra
       const canonical = canonicalAddress(text)
       const hit = canonical === undefined ? undefined : exact.get(canonical)
       if (hit !== undefined || ranges.size === 0) return hit
-      const address = parseAddress(text)
+      const address = parseIpAddress(text)
       if (address === undefined) return undefined
       for (const bits of narrowestFirst[address.kind()]) {
         const found = ranges.get(networkKey({ address, bits }))
@@ -50,7 +50,29 @@ export const canonicalRange = (text: string): string | undefined => {
   return network(prefix) === numberOf(address) ? `${address.toString()}/${bits}` : undefined
 }
 
-const width = (address: Address): number => (isIPv6(address) ? 128 : 32)
+/** Lengths of prefixes, longest first. */
+export interface PrefixLengths {
+  readonly ipv4: readonly number[]
+  readonly ipv6: readonly number[]
+}
+
+const countDown = (from: number): readonly number[] =>
+  Array.from({ length: from + 1 }, (_, index) => from - index)
+
+export const NO_PREFIX_LENGTHS: PrefixLengths = { ipv4: [], ipv6: [] }
+export const ALL_PREFIX_LENGTHS: PrefixLengths = { ipv4: countDown(31), ipv6: countDown(127) }
+
+/** The wider ranges that hold an address or a range, narrowest first: one for each of the lengths. */
+export const rangesAround = (text: string, lengths: PrefixLengths): readonly string[] => {
+  const address = parseIpAddress(text)
+  const prefix = address === undefined ? parsePrefix(text) : { address, bits: width(address) }
+  if (prefix === undefined) return []
+  return lengths[prefix.address.kind()]
+    .filter((bits) => bits < prefix.bits)
+    .map((bits) => `${networkStart(prefix.address, bits)}/${bits}`)
+}
+
+const width = (address: IpAddress): number => (isIPv6(address) ? 128 : 32)
 
 const networkKey = (prefix: Prefix): string =>
   `${prefix.address.kind()}/${prefix.bits}/${network(prefix).toString(16)}`
@@ -60,5 +82,5 @@ function network({ address, bits }: Prefix): bigint {
   return (numberOf(address) >> host) << host
 }
 
-const numberOf = (address: Address): bigint =>
+const numberOf = (address: IpAddress): bigint =>
   address.toByteArray().reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)

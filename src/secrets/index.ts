@@ -1,55 +1,72 @@
 /** Rate-limited hardening of passwords and PINs: domains, quotas and the signer. CIP-40. */
-export {
-  AUDIT_STREAM,
-  type AuditEntry,
-  type AuditEvent,
-  type AuditPage,
-  readAudit,
-} from './audit.ts'
-export { trimAudit } from './audit-retention.ts'
+
+export type { ClockVerdict, MachineReading } from '../core/machine-clock.ts'
+export type { TimeSource } from '../lib/time-sources.ts'
 export {
   type AccessController,
   type AccessQuestion,
   accessController,
-} from './chain/access-controller.ts'
-export { type JsonRpc, type JsonRpcOptions, jsonRpc, type RpcAnswer } from './chain/json-rpc.ts'
-export type { Claim, Conduct, Endpoint } from './claim.ts'
-export type { DomainKind, DomainRequest } from './domain-kind.ts'
+  ChainError,
+  type ChainErrorCode,
+  type JsonRpc,
+  type JsonRpcOptions,
+  jsonRpc,
+  type RpcAnswer,
+} from './domains/access-controller.ts'
+export type {
+  Claim,
+  Conduct,
+  DomainKind,
+  DomainRequest,
+  Endpoint,
+  SignRequest,
+  StatusRequest,
+} from './domains/domain-kind.ts'
 export {
   type DomainRegistry,
   domainRegistry,
-  type Registered,
+  type RegisteredKind,
   type RegistryOptions,
-} from './domain-registry.ts'
-export { type Address, parseAddress } from './eip712/address.ts'
-export { type Context, domainSeparator, hashTypedData } from './eip712/typed-data.ts'
-export { domainHash, signingHash } from './hashes.ts'
-export type { VersionedKeys } from './key-version.ts'
+} from './domains/domain-registry.ts'
+export {
+  type AccountQuota,
+  accountQuota,
+  type PhoneAccounts,
+  parsePhoneAccounts,
+} from './domains/phone-accounts.ts'
+export { type FixedPhoneQuota, fixedPhoneQuota, type PhoneQuota } from './domains/phone-number.ts'
+export type { EthereumAddress } from './eip712/ethereum.ts'
 export {
   DOMAINS_PURPOSE,
   type GenerateKeyOptions,
   generateKey,
   KEY_ERROR_CODES,
   type KeyErrorCode,
-  type KeyNotice,
   type KeyPurpose,
-  type KeyRing,
-  type KeySecret,
-  type KeySecretSource,
-  type LoadKeysOptions,
-  loadKeys,
   MAX_KEY_VERSION,
-  MAX_KEYS,
   publicKeyText,
-  type ReadSecretOptions,
-  readKeySecret,
   type ShareKey,
   type SignerKey,
   type SingleKey,
-  storeKey,
   wipe,
-} from './keys/index.ts'
-export { type FixedPhoneQuota, fixedPhoneQuota, type PhoneQuota } from './phone-quota.ts'
+} from './keys/key.ts'
+export { MAX_KEYS, saveKey } from './keys/key-directory.ts'
+export {
+  type KeyChanges,
+  type KeyNotice,
+  type KeyRing,
+  type LiveKeyRing,
+  type LoadKeysOptions,
+  liveKeys,
+  loadKeys,
+} from './keys/key-ring.ts'
+export {
+  type KeySecret,
+  type KeySecretSource,
+  type ReadSecretOptions,
+  readKeySecret,
+} from './keys/key-secret.ts'
+export { SECRETS_ERROR_CODES, type SecretsErrorCode } from './mistake.ts'
 export {
   type EngineName,
   EVALUATOR_ERROR_CODES,
@@ -57,16 +74,35 @@ export {
   type Evaluator,
   EvaluatorError,
   type EvaluatorErrorCode,
+  type EvaluatorLoad,
+  evaluateHere,
+} from './poprf/pool/evaluator.ts'
+export {
   type EvaluatorOptionErrorCode,
   type EvaluatorPoolOptions,
-  evaluateHere,
-  type Load,
   startEvaluatorPool,
-} from './poprf/pool/index.ts'
-export type { RefusedBecause } from './refusal.ts'
-export { MAX_BODY_BYTES } from './request-body.ts'
-export type { Rule, Status } from './rule.ts'
-export { SECRETS_ERROR_CODES, type SecretsErrorCode } from './secrets-mistake.ts'
+} from './poprf/pool/evaluator-pool.ts'
+export type { QuotaStatus, Rule, RuleDecision } from './rules/rule.ts'
+export {
+  type AuditEntry,
+  type AuditEvent,
+  type AuditPage,
+  isAuditCursor,
+  readAudit,
+} from './signer/audit.ts'
+export { trimAudit } from './signer/audit-retention.ts'
+export {
+  type ClockRepair,
+  type ClockWatchOptions,
+  repairClock,
+  watchClock,
+} from './signer/clock-guard.ts'
+export { MAX_SIGNER_BODY_BYTES, type SignerKeys } from './signer/request.ts'
+export {
+  KEY_VERSION_HEADER,
+  type SignerRefusalReason,
+  type SignerResponse,
+} from './signer/response.ts'
 export {
   createSigner,
   type OuterVerdict,
@@ -74,6 +110,5 @@ export {
   type SignerEvent,
   type SignerOptions,
   type SignerRequest,
-} from './signer.ts'
-export { type Manners, refusedResponse, type SignerResponse } from './signer-response.ts'
-export { checkSignerStore } from './signer-store.ts'
+} from './signer/signer.ts'
+export { checkSignerStore, isSignerStore } from './signer/signer-store.ts'

@@ -1,12 +1,19 @@
-/** The door `headgate/server`: Headgate put together from its configuration, and its HTTP face. */
-export type { ConfigErrorCode } from './config-mistake.ts'
-export type { Voices } from './configuration.ts'
-export type { CatalogSource, CatalogStatus, Headgate } from './headgate.ts'
-export { createHttpServer, type HttpOptions } from './http/server.ts'
-export { type Listener, listen } from './listen.ts'
-export type { Log } from './log.ts'
-export type { Metrics, ReloadOutcome } from './metrics.ts'
-export { type OpenOptions, openHeadgate } from './open-headgate.ts'
-export type { Environment, Flags, OptionName } from './options.ts'
-export type { LogLevel, Scope, Settings, TokenRecord } from './settings.ts'
-export type { SpendingDesk } from './spending/spending-desk.ts'
+/** The door `headgate-server`: Headgate put together from its configuration, and its HTTP face. */
+
+export { type Listener, listen } from './app/access.ts'
+export {
+  type CatalogSource,
+  type CatalogStatus,
+  type Headgate,
+  type HeadgateOptions,
+  openHeadgate,
+} from './app/headgate.ts'
+export { createHttpServer, type HttpOptions } from './app/http-server.ts'
+export type { Log } from './app/log.ts'
+export { createLogger } from './app/logger.ts'
+export type { Metrics, ReloadOutcome } from './app/metrics.ts'
+export type { ConfigErrorCode } from './config/config-mistake.ts'
+export type { ConfigSources } from './config/configuration.ts'
+export type { FlagTexts, LogLevel, Settings } from './config/settings.ts'
+export type { Scope, TokenRecord } from './config/tokens.ts'
+export type { SpendingService } from './spending/open.ts'

@@ -59,7 +59,7 @@ describe('an amount from outside', () => {
     })
   })
 
-  test('a number beyond 2^53 is told what to do instead', () => {
+  test('a number beyond 2^53 is refused with what to do instead', () => {
     const { message } = mistakeOf(() => parseAmount(2 ** 53, 'estimate'))
     expect(message).toContain('send it as text')
   })

@@ -1,8 +1,8 @@
 /** Amounts of money: decimal text outside, a bigint of the smallest unit inside, never a fraction. */
-import { HeadgateError } from '../core/errors.ts'
-import type { Allowance } from './plan.ts'
+import { HeadgateError, quote } from '../core/errors.ts'
+import type { Allowance } from './plans/plan.ts'
 
-export type AmountErrorCode = 'AMOUNT_INVALID' | 'UNIT_INVALID'
+type AmountErrorCode = 'AMOUNT_INVALID' | 'UNIT_INVALID'
 
 /** What people call the money, and how many decimal places it has: an amount counts the last of them. */
 export interface Unit {
@@ -68,6 +68,10 @@ export const formatAmount = (amount: bigint, { name, decimals }: Unit): string =
 export const formatAllowance = (allowance: Allowance, unit: Unit): string =>
   allowance === 'unlimited' ? allowance : formatAmount(allowance, unit)
 
+/** `Math.min` and `Math.max` take no bigint. */
+export const minAmount = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+export const maxAmount = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
 export const checkUnit = (unit: Unit): Unit => {
   const { name, decimals } = unit
   if (name.trim() === '' || name.length > MAX_UNIT_NAME) {
@@ -94,10 +98,6 @@ export const checkUnit = (unit: Unit): Unit => {
 const DIGITS = /^\d+$/
 const QUANTITY = /^(\d+)(?:\.(\d+))?$/
 const UNSAFE = ' (beyond 2^53 a JSON number is not exact; send it as text)'
-
-/** A message is read by a person: long findings are cut. */
-const quote = (text: string): string =>
-  JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 
 const refuseAmount = (thing: string, finding: string): never => {
   const rule = `must be a whole number of the smallest unit, not negative, as 1 to ${MAX_AMOUNT_DIGITS} digits`

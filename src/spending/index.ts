@@ -1,6 +1,9 @@
 /** The door `headgate/spending`: plans, budgets, holds and a ledger for money spent on behalf of users. */
 
-export type { SpendingAdministration } from './administration.ts'
+export type { ClockVerdict, MachineReading } from '../core/machine-clock.ts'
+export type { QueueErrorCode } from '../lib/disk-queue/queue-log.ts'
+export { thisMachine } from '../lib/machine.ts'
+export type { TimeSource } from '../lib/time-sources.ts'
 export {
   formatAllowance,
   formatAmount,
@@ -10,40 +13,40 @@ export {
   parseQuantity,
   type Unit,
 } from './amount.ts'
+export type { ClockRepairAsk, ClockWitness, SpendingClockRepair } from './clock.ts'
 export type {
-  BookingAnswer,
   PlanStanding,
   SpendingAnswer,
+  SpendingCharge,
+  SpendingReason,
   Standing,
   Standings,
-} from './answer.ts'
+} from './flow/answer.ts'
 export type {
+  CanonicalMatter,
   CaptureAsk,
   CheckAsk,
+  ExtendAsk,
+  Family,
   HoldAsk,
+  Matter,
   Note,
   Purpose,
   RecordAsk,
   ReleaseAsk,
   SettleAsk,
   SpendingMode,
-} from './ask.ts'
-export type { BalanceReading } from './balance.ts'
-export { type BalancePollOptions, startBalancePoll } from './balance-poll.ts'
-export type { SpendingBooks } from './books.ts'
-export type { SpendingWindow } from './calendar.ts'
+} from './flow/ask.ts'
+export type { Party } from './flow/balances.ts'
+export type { Reversal, ReverseAsk } from './flow/reversal.ts'
 export {
-  bookExpense,
-  type CaptureQueue,
-  type CaptureQueueOptions,
-  type Expense,
-  openCaptureQueue,
-} from './capture-queue.ts'
-export type { Compaction } from './compaction.ts'
-export type { Draw, EntryKind, Flag, LedgerEntry, Move, Pot } from './entry.ts'
-export { type ExchangeRate, rateOf, type StatedRate } from './exchange-rate.ts'
-export { brokenLine, type ExportFormat } from './export.ts'
-export { createHBarLimitService, type HBarLimitService } from './facade.ts'
+  type ExchangeRate,
+  type RatePoll,
+  type RatePollOptions,
+  rateOf,
+  type StatedRate,
+  startRatePoll,
+} from './hedera/exchange-rate.ts'
 export {
   estimateFileFee,
   FEE_TABLES,
@@ -51,48 +54,106 @@ export {
   type FeeTable,
   type FeeTableName,
   type FileFee,
-} from './fee-estimate.ts'
-export type { GrantAnswer, GrantAsk } from './grant-step.ts'
-export type { HistoryPage, PlanUsage, WindowUsage } from './history.ts'
-export { loadPlans } from './load-plans.ts'
-export { createMirrorNode, type MirrorNode, type MirrorNodeOptions } from './mirror-node.ts'
-export type { SpendingErrorCode } from './mistake.ts'
-export type { Family, Party } from './party.ts'
-export type { Allowance, Plan, PlanCatalog, SpendingSettings, Tier } from './plan.ts'
-export { buildPlanCatalog, type ConfiguredPlans, NO_PLANS } from './plan-catalog.ts'
-export type { PlanDetails } from './plan-details.ts'
-export { changesNothing, diffPlans, type LinkChange, type PlanDiff } from './plan-diff.ts'
-export type { PlanEntry } from './plan-entry.ts'
-export { parsePlans, readPlans } from './plan-file.ts'
-export { PlanError, type PlanErrorCode } from './plan-mistake.ts'
-export type { LinkAsk, PlanAsk } from './plans-admin.ts'
-export type { Pulse } from './pulse.ts'
-export type { QueueErrorCode } from './queue-mistake.ts'
-export { type RatePoll, type RatePollOptions, startRatePoll } from './rate-poll.ts'
-export type { SpendingReason } from './reason.ts'
+} from './hedera/fee-estimate.ts'
+export { createMirrorNode, type MirrorNode, type MirrorNodeOptions } from './hedera/mirror-node.ts'
 export {
+  createHBarLimitService,
   createRelayLimiter,
   HBAR_LIMIT_EXCEEDED,
+  type HBarLimitService,
   type HbarLimitError,
+  type NetworkFee,
   type RelayLimiter,
+  type RelayRequest,
   toLimitError,
-} from './relay-adapter.ts'
-export type { SpendingReport } from './report.ts'
+} from './hedera/relay.ts'
+export type { PaidFor, RelayLogger, Tinybars } from './hedera/relay-desk.ts'
+export type { Checkpoint } from './ledger/checkpoint.ts'
+export type { Compaction } from './ledger/compaction.ts'
+export type {
+  Draw,
+  EntryFlag,
+  EntryKind,
+  LedgerEntry,
+  Move,
+  Pot,
+  WindowSum,
+} from './ledger/entry.ts'
+export { type ExportFormat, verifyExport } from './ledger/export.ts'
+export type {
+  AnchorState,
+  ExportFinding,
+  ExportFindingKind,
+  ExportVerification,
+  Finding,
+  FindingKind,
+  LedgerHead,
+  Verification,
+} from './ledger/finding.ts'
+export type { HistoryAsk, HistoryOrder, PlanHistory } from './ledger/history.ts'
+export type {
+  PlanUsage,
+  SpendingLedger,
+  SpendingOverview,
+  SpendingReport,
+  WindowUsage,
+} from './ledger/ledger.ts'
+export { type Anchor, parseAnchor } from './ledger/walk.ts'
+export type { SpendingErrorCode } from './mistake.ts'
+export {
+  type BalancePollOptions,
+  type BalanceReading,
+  startBalancePoll,
+} from './operator/balance.ts'
+export {
+  type CaptureQueue,
+  type CaptureQueueOptions,
+  chargeExpense,
+  type Expense,
+  openCaptureQueue,
+} from './operator/capture-queue.ts'
+export type { LinkAsk, PlanAsk, PlanDetails } from './plans/administration.ts'
+export type { GrantAnswer, GrantAsk } from './plans/grants.ts'
+export type { Allowance, Plan, PlanCatalog, SpendingSettings, Tier } from './plans/plan.ts'
+export { changesNothing, diffPlans, type LinkChange, type PlanDiff } from './plans/plan-diff.ts'
+export type { PlanEntry } from './plans/plan-entry.ts'
+export { PlanError, type PlanErrorCode } from './plans/plan-fields.ts'
+export { loadPlans, parsePlans, readPlans } from './plans/plan-file.ts'
+export { buildPlanCatalog, type ConfiguredPlans, NO_PLANS } from './plans/resolve.ts'
+export type { PlansSource } from './settings/readers.ts'
 export {
   type CompleteSettings,
   completeSettings,
-  type PlansSource,
+  type GivenSpending,
+  readSpendingEnvironment,
+  readSpendingSection,
   type SettingErrorCode,
-  type SettingsDraft,
-} from './settings-draft.ts'
-export { type Environment, readSpendingEnvironment } from './settings-env.ts'
-export { readSpendingSection } from './settings-section.ts'
+} from './settings/settings.ts'
 export {
   type AdmissionVerb,
-  type BookingVerb,
+  type ChargeVerb,
   createSpending,
   type Spending,
+  type SpendingAdministration,
   type SpendingEvent,
   type SpendingOptions,
 } from './spending.ts'
-export type { Drift, Sums, Verification } from './verify.ts'
+export {
+  nothingPaid,
+  type PaidWork,
+  type Sponsor,
+  type SponsorAnswer,
+  type SponsorAsk,
+  SponsorError,
+  type SponsorErrorCode,
+  type SponsorPayment,
+  type SponsorRefusal,
+} from './sponsor.ts'
+export {
+  type AllowanceOption,
+  type AmountOption,
+  type PlanOption,
+  spending,
+  type TypedSpendingOptions,
+} from './typed-spending.ts'
+export type { SpendingWindow } from './windows/calendar.ts'

@@ -1,75 +1,113 @@
-/** Where spending keeps its values. The payer stands in braces: all of it shares one slot of a Redis cluster. */
+/**
+ * Where spending keeps its values. All of one payer lies in one partition, so that every verb is one
+ * commit. What can be listed is `index#item`, and so in one list for good.
+ */
+import { quote } from '../core/errors.ts'
+import { listedName, nameOf } from '../core/names.ts'
 import type { Key } from '../core/store.ts'
-import { type Instant, instant } from '../core/time.ts'
-import { mistake, quote } from './mistake.ts'
+import type { Instant } from '../core/time.ts'
+import { spendingMistake } from './mistake.ts'
 
-export interface Keys {
+export interface SpendingKeys {
+  readonly payer: string
   readonly calendar: Key
+  /** What is recorded of the clocks that decide for this payer. */
+  readonly clock: Key
   readonly reading: Key
+  /** How much the payer had paid at recent times. */
+  readonly marks: Key
   readonly compacted: Key
   /** The stream of all that happened. */
   readonly ledger: string
+  /** The stream of entries that outlive a compaction. */
+  readonly archive: string
+  /** The number of a plan's newest entry. */
+  trail(plan: string): Key
   /** The index of plans that are kept here, not in the file. */
   readonly plans: string
-  node(window: Instant, node: string): Key
-  /** Every balance of a window has a key that starts so. */
-  readonly nodes: string
-  /** The balance that is kept under a key; undefined for a key of anything else. */
-  parseNode(key: Key): KeyedNode | undefined
-  /** The index of a window's balances. */
-  window(window: Instant): string
-  /** The index of one plan's balances, window by window. */
-  usage(plan: string): string
-  /** What a plan got beyond its allowance in one window. */
-  extra(window: Instant, plan: string): Key
-  grants(plan: string): Key
   plan(id: string): Key
+  /** The index of every window in which anything was written, by its start. */
+  readonly windows: string
+  window(start: Instant): Key
+  /** The index of every balance of a window: with `windows`, of every balance but the outflow's. */
+  balances(window: Instant): string
+  budget(window: Instant, budget: string): Key
+  /** What a plan has in one window beside its balance, and listed with it: what was carried, and what grants pay. */
+  terms(window: Instant, plan: string): Key
+  /** A plan's grants, and the limit that it had last. */
+  funds(plan: string): Key
+  /** The index of those. */
+  readonly fundsList: string
   link(member: string): Key
-  /** The index of a plan's links. */
+  /** The index of the members that operators linked to a plan. */
   links(plan: string): string
+  linked(plan: string, member: string): Key
+  /** These two are many, so their names are short. */
   hold(id: string): Key
   operation(verb: string, id: string): Key
-}
-
-export interface KeyedNode {
-  readonly window: Instant
-  readonly node: string
 }
 
 /** What the payer has ever paid and holds open now: not of any window, as its balance is not. */
 export const OUTFLOW = 'outflow'
 
-export const keysOf = (payer: string): Keys => {
+/** How the list of a window's balances names what a plan has beside its balance. */
+export const TERMS = 'terms/'
+
+/** Every ask needs them; there are few payers, and they come from the configuration. */
+const known = new Map<string, SpendingKeys>()
+
+export const keysOf = (payer: string): SpendingKeys => {
+  const found = known.get(payer)
+  if (found !== undefined) return found
   if (!PAYER.test(payer)) {
     const rule = 'must be 1 to 128 letters, digits or one of . _ : @ -'
-    throw mistake('PAYER_INVALID', 'payer', rule, quote(payer))
+    throw spendingMistake('PAYER_INVALID', 'payer', rule, quote(payer))
   }
-  const root = `spending/{${payer}}`
+  const keys = makeKeys(payer, (...parts) => nameOf('spending', payer, ...parts))
+  known.set(payer, keys)
+  return keys
+}
+
+function makeKeys(payer: string, name: (...parts: readonly string[]) => string): SpendingKeys {
+  const [plans, windows, outflow] = [name('plans'), name('windows'), name(OUTFLOW)]
+  const fundsList = name('funds')
+  const links = (plan: string) => name('links', plan)
+  const balances = lastMade((window: Instant) => name('window', String(window)))
   return {
-    calendar: `${root}/calendar`,
-    reading: `${root}/reading`,
-    compacted: `${root}/compacted`,
-    ledger: `${root}/ledger`,
-    plans: `${root}/plans`,
-    node: (window, node) => (node === OUTFLOW ? `${root}/outflow` : `${root}/w/${window}/${node}`),
-    nodes: `${root}/w/`,
-    parseNode: (key) => parseNode(key, `${root}/w/`),
-    window: (window) => `${root}/window/${window}`,
-    usage: (plan) => `${root}/usage/${plan}`,
-    extra: (window, plan) => `${root}/extra/${window}/${plan}`,
-    grants: (plan) => `${root}/grants/${plan}`,
-    plan: (id) => `${root}/plan/${id}`,
-    link: (member) => `${root}/link/${member}`,
-    links: (plan) => `${root}/links/${plan}`,
-    hold: (id) => `${root}/hold/${id}`,
-    operation: (verb, id) => `${root}/operation/${verb}/${id}`,
+    payer,
+    calendar: name('calendar'),
+    clock: name('clock'),
+    reading: name('reading'),
+    marks: name('marks'),
+    compacted: name('compacted'),
+    ledger: name('l'),
+    archive: name('archive'),
+    trail: (plan) => name('trail', plan),
+    plans,
+    plan: (id) => listedName(plans, id),
+    windows,
+    window: (start) => listedName(windows, String(start)),
+    balances,
+    budget: (window, budget) =>
+      budget === OUTFLOW ? outflow : listedName(balances(window), budget),
+    terms: (window, plan) => listedName(balances(window), `${TERMS}${plan}`),
+    fundsList,
+    funds: (plan) => listedName(fundsList, plan),
+    link: (member) => name('link', member),
+    links,
+    linked: (plan, member) => listedName(links(plan), member),
+    hold: (id) => name('h', id),
+    operation: (verb, id) => name('o', verb, id),
   }
 }
 
-function parseNode(key: Key, prefix: string): KeyedNode | undefined {
-  const slash = key.indexOf('/', prefix.length)
-  if (!key.startsWith(prefix) || slash < 0) return undefined
-  return { window: instant(Number(key.slice(prefix.length, slash))), node: key.slice(slash + 1) }
+/** One charge names a dozen balances of one window. */
+function lastMade(make: (window: Instant) => string): (window: Instant) => string {
+  let last: { readonly window: Instant; readonly name: string } | undefined
+  return (window) => {
+    if (last?.window !== window) last = { window, name: make(window) }
+    return last.name
+  }
 }
 
 const PAYER = /^[\w.:@-]{1,128}$/

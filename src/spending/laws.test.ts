@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { times } from '../../test/support/counts.ts'
 import { scratchFileToRemove } from '../../test/support/scratch-file.ts'
+import { happenings, openBooks } from '../../test/support/spending-books.ts'
 import {
   type ModelRules,
   type ModelWho,
@@ -15,8 +16,9 @@ import {
 import { HeadgateError } from '../core/errors.ts'
 import type { Store } from '../core/store.ts'
 import { instant, millis, seconds } from '../core/time.ts'
-import { sqliteStore } from '../stores/sqlite/index.ts'
+import { sqlite } from '../stores/sqlite/index.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
+import { pretendedCluster } from '../testing/pretended-cluster.ts'
 import { restlessStore } from '../testing/restless-store.ts'
 import { createSpending, type Plan, type Spending, type SpendingSettings } from './index.ts'
 
@@ -189,12 +191,25 @@ test('clients that hold at once are granted as many as fit, whichever instance t
           ),
         )
         const [spending = raise()] = world.instances
-        expect(await spending.verify()).toMatchObject({ drifts: [], missing: [] })
+        expect(await spending.verify()).toMatchObject({ findings: [] })
         const { plan } = await spending.standing({ from: '0xc1' })
         expect(plan).toMatchObject({ held: 0n, spent: estimate * BigInt(granted.length) })
       })
     }),
     { numRuns: times(15, 300) },
+  )
+})
+
+test('in every window and over all, no more is charged than limits and grants allow and flags own up to', async () => {
+  await fc.assert(
+    fc.asyncProperty(happenings, async (events) => {
+      const books = openBooks()
+      for (const each of events) await books.happen(each)
+      const sums = Object.entries(await books.sums())
+      expect(sums.filter(([, { charged, allowed }]) => charged > allowed)).toEqual([])
+      expect(await books.spending.verify()).toMatchObject({ findings: [] })
+    }),
+    { numRuns: times(150, 8_000) },
   )
 })
 
@@ -226,7 +241,7 @@ async function inWorld(seed: number, run: (world: World) => Promise<void>): Prom
 async function restart(world: World, seed: number): Promise<void> {
   await Promise.all(world.stores.map((store) => store.close()))
   const { path, clock } = world
-  world.stores = [sqliteStore({ path, clock }), sqliteStore({ path, clock })]
+  world.stores = [1, 2].map(() => pretendedCluster(sqlite({ path, clock })))
   world.instances = world.stores.map((store) =>
     createSpending({
       store: restlessStore(store, seeded(seed)),
@@ -249,7 +264,7 @@ async function happen(world: World, each: Event, seed: number): Promise<void> {
       expect(answer.reason).toBe(expected.reason)
       if (answer.holdId === undefined) break
       world.holdIds.push(answer.holdId)
-      expect(await spending.hold(ask)).toEqual({ ...answer, duplicate: true })
+      expect(await spending.hold(ask)).toEqual({ ...answer, replayed: true })
       break
     }
     case 'check':
@@ -259,8 +274,8 @@ async function happen(world: World, each: Event, seed: number): Promise<void> {
       model.record(world.rules, each.who, each.amount, now)
       const operationId = `record-${world.operations++}`
       const ask = { ...each.who, amount: each.amount, operationId }
-      const booked = await spending.record(ask)
-      if (each.again) expect(await spending.record(ask)).toEqual({ ...booked, duplicate: true })
+      const charged = await spending.record(ask)
+      if (each.again) expect(await spending.record(ask)).toEqual({ ...charged, replayed: true })
       break
     }
     case 'capture': {
@@ -341,8 +356,8 @@ async function compare({ instances, model, clock, rules }: World): Promise<void>
 
 async function audit({ instances, model, clock }: World): Promise<void> {
   const [spending = raise()] = instances
-  const { drifts, missing } = await spending.verify()
-  expect({ drifts, missing }).toEqual({ drifts: [], missing: [] })
+  const { findings } = await spending.verify()
+  expect(findings).toEqual([])
   const report = await spending.report()
   const sum = (amounts: object) =>
     Object.values(amounts).reduce((total: bigint, each: bigint) => total + each, 0n)

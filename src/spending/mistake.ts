@@ -1,5 +1,5 @@
 /** Mistakes of callers and operators of spending, each with a stable code. Refusals are not here: they are answers. */
-import { HeadgateError } from '../core/errors.ts'
+import { type MakeMistake, makeMistake } from '../core/errors.ts'
 
 export type SpendingErrorCode =
   | 'AMOUNT_INVALID'
@@ -15,7 +15,10 @@ export type SpendingErrorCode =
   | 'HOLD_NOT_FOUND'
   | 'HOLD_CLOSED'
   | 'HOLD_CONFLICT'
+  | 'HOLD_LIFETIME_INVALID'
   | 'SETTLEMENT_CONFLICT'
+  | 'BOOKING_NOT_FOUND'
+  | 'REVERSAL_INVALID'
   | 'PLAN_ID_INVALID'
   | 'PLAN_NOT_FOUND'
   | 'PLAN_EXISTS'
@@ -28,15 +31,4 @@ export type SpendingErrorCode =
   | 'GRANTS_TOO_MANY'
   | 'COMPACTION_TOO_SOON'
 
-export const mistake = (
-  code: SpendingErrorCode,
-  thing: string,
-  rule: string,
-  finding?: string,
-): HeadgateError<SpendingErrorCode> => new HeadgateError({ code, thing, rule, finding })
-
-/** A message is read by a person: long findings are cut. */
-export const quote = (text: string): string =>
-  JSON.stringify(text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text)
-
-const MAX_QUOTE = 80
+export const spendingMistake: MakeMistake<SpendingErrorCode> = makeMistake

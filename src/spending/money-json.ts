@@ -12,22 +12,33 @@ const MONEY = new Set([
   'final',
   'overage',
   'released',
+  'reversed',
   'carried',
-  'drawn',
+  'passed',
+  'owed',
   'limit',
   'remaining',
   'spentThen',
 ])
 
 /** Fields that are undefined are left out. */
-export const writeMoney = (record: object): string =>
-  JSON.stringify(record, (_, held) => (typeof held === 'bigint' ? held.toString() : held))
+export const writeMoney = (record: object): string => JSON.stringify(amountsAsText(record))
 
 /** The caller names the type: only spending writes these records. */
 export const readMoney = <T>(text: string): T => {
   const record = JSON.parse(text)
   reviveMoney(record)
   return record
+}
+
+/** A copy: a replacer of `JSON.stringify` takes a third more time. */
+function amountsAsText(held: unknown): unknown {
+  if (typeof held === 'bigint') return held.toString()
+  if (!isRecord(held)) return held
+  if (Array.isArray(held)) return held.map(amountsAsText)
+  const copy: Record<string, unknown> = {}
+  for (const field in held) copy[field] = amountsAsText(held[field])
+  return copy
 }
 
 /** In place, in what was just parsed: a reviver of `JSON.parse` takes more than twice the time. */

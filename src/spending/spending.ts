@@ -1,66 +1,138 @@
 /** Spending: what an operator pays for its users, admitted, held, captured and settled under plans. */
 import { randomBytes } from 'node:crypto'
 import { StoreError } from '../core/errors.ts'
-import { answer, type Store, type View } from '../core/store.ts'
-import { seconds } from '../core/time.ts'
-import { type SpendingAdministration, spendingAdministration } from './administration.ts'
-import { check } from './admission.ts'
-import type { BookingAnswer, PlanStanding, SpendingAnswer, Standings } from './answer.ts'
+import type { ClockVerdict } from '../core/machine-clock.ts'
+import type { Store, View } from '../core/store.ts'
+import { type Instant, seconds, type Wait } from '../core/time.ts'
+import { uptime } from '../lib/clock.ts'
+import { parseAmount } from './amount.ts'
 import {
-  type CaptureAsk,
-  type CheckAsk,
-  type HoldAsk,
-  type Purpose,
-  type RecordAsk,
-  type ReleaseAsk,
-  type SettleAsk,
-  toAmount,
-  toWho,
-} from './ask.ts'
-import { type SpendingBooks, spendingBooks } from './books.ts'
-import type { SpendingWindow } from './calendar.ts'
-import { capture } from './capture.ts'
-import { type Change, type Context, openContext, toStorePlan } from './context.ts'
-import { hold } from './hold-step.ts'
-import type { PlanCatalog, SpendingSettings } from './plan.ts'
-import { record } from './record.ts'
-import { release, settle } from './settle.ts'
-import { planStandingById, standingOf } from './state.ts'
-import { start } from './turn.ts'
+  type ClockRepairAsk,
+  type ClockWitness,
+  type SpendingClockRepair,
+  spendingClock,
+  UntrustedClockError,
+} from './clock.ts'
+import { checkAct, planStandingAct, standingsAct } from './flow/admission.ts'
+import type {
+  PlanStanding,
+  SpendingAnswer,
+  SpendingCharge,
+  SpendingReason,
+  Standings,
+} from './flow/answer.ts'
+import type {
+  CaptureAsk,
+  CheckAsk,
+  ExtendAsk,
+  HoldAsk,
+  Note,
+  Purpose,
+  RecordAsk,
+  ReleaseAsk,
+  SettleAsk,
+} from './flow/ask.ts'
+import { extendAct } from './flow/extension.ts'
+import { findHold, holdAct } from './flow/hold.ts'
+import { type Reversal, type ReverseAsk, reverseAct } from './flow/reversal.ts'
+import { captureAct, recordAct, releaseAct, settleAct } from './flow/settlement.ts'
+import {
+  calendarGuess,
+  openPayerView,
+  type PayerView,
+  planGuess,
+  type SpendingAct,
+  type SpendingStep,
+  toCommit,
+} from './flow/step.ts'
+import { keysOf } from './keys.ts'
+import { compactLedger } from './ledger/compaction.ts'
+import { type SpendingLedger, spendingLedger } from './ledger/ledger.ts'
+import { type BalanceReading, readingAct } from './operator/balance.ts'
+import {
+  createPlan,
+  type LinkAsk,
+  linkAct,
+  type PlanAsk,
+  switchPlan,
+  unlinkAct,
+} from './plans/administration.ts'
+import { type GrantAnswer, type GrantAsk, grantAct } from './plans/grants.ts'
+import type { Plan, PlanCatalog, SpendingSettings } from './plans/plan.ts'
+import { createSponsor, type Sponsor } from './sponsor.ts'
+import {
+  calendarMemory,
+  noteStart,
+  openWindowEarly,
+  type SpendingWindow,
+} from './windows/calendar.ts'
 
-export interface Spending extends SpendingBooks, SpendingAdministration {
+export interface Spending extends SpendingLedger, SpendingAdministration {
   /** False while the total is zero: then everything is allowed and nothing is counted. */
   isEnabled(): boolean
   /** Notes the first start, for windows that count from it. Call it once when a process starts. */
   start(): Promise<SpendingWindow>
   /** Answers as `hold` would. Creates no plan, writes nothing, promises nothing about the next call. */
   check(ask: CheckAsk): Promise<SpendingAnswer>
-  /** Keeps the estimate aside on every node, or refuses and changes nothing. */
+  /** Keeps the estimate aside in every budget, or refuses and changes nothing. */
   hold(ask: HoldAsk): Promise<SpendingAnswer>
+  /** Puts a hold in the place of an open one, with what is left of it and the next estimate, or refuses. */
+  extend(ask: ExtendAsk): Promise<SpendingAnswer>
   /** Charges part of a hold and keeps the rest. */
-  capture(ask: CaptureAsk): Promise<BookingAnswer>
+  capture(ask: CaptureAsk): Promise<SpendingCharge>
   /** Ends a hold at what was really spent. */
-  settle(ask: SettleAsk): Promise<BookingAnswer>
+  settle(ask: SettleAsk): Promise<SpendingCharge>
   /** Ends a hold with nothing more spent. */
-  release(ask: ReleaseAsk): Promise<BookingAnswer>
-  /** Books what was already spent, past any limit. */
-  record(ask: RecordAsk): Promise<BookingAnswer>
-  /** Where a caller stands, without asking for anything. */
+  release(ask: ReleaseAsk): Promise<SpendingCharge>
+  /** Charges what was already spent, past any limit. */
+  record(ask: RecordAsk): Promise<SpendingCharge>
+  /**
+   * Holds the estimate, runs the work, and settles at the fee that it returns. Refused: the work is
+   * not run. A throw of the work leaves the hold to expire, unless it is `nothingPaid`.
+   */
+  sponsor: Sponsor
+  /** What a caller's plan and the payer have left, without asking for anything. */
   standing(purpose: Purpose): Promise<Standings>
   plan(id: string): Promise<PlanStanding>
+  /**
+   * Judges the clock and records what it found. To be called every few seconds by a process that
+   * stays; each act looks for itself too, and records nothing but a boot that is new. Always trusted
+   * without a `machine`.
+   */
+  lookAtClock(): Promise<ClockVerdict>
 }
 
-export interface SpendingOptions {
+/** What operators do while Headgate runs: plans, links, grants, readings, and windows opened early. */
+export interface SpendingAdministration {
+  /** Takes a booking back, whole or in part, by its operation id: an entry of its own. */
+  reverse(ask: ReverseAsk): Promise<Reversal>
+  /** Opens the next window now, instead of when this one ends. */
+  resetWindow(note?: Note): Promise<SpendingWindow>
+  /** An operator's word that the clock is right as it is now; an entry of the ledger where it was not trusted. */
+  repairClock(ask?: ClockRepairAsk): Promise<SpendingClockRepair>
+  /** The operator's balance, and when it was read; now, if `at` is absent. */
+  pushBalance(amount: bigint, at?: Instant): Promise<BalanceReading>
+  /** Gives one plan more, once. */
+  grant(ask: GrantAsk): Promise<GrantAnswer>
+  createPlan(ask: PlanAsk): Promise<Plan>
+  activatePlan(id: string, note?: Note): Promise<Plan>
+  /** From then on it refuses with PLAN_INACTIVE. */
+  deactivatePlan(id: string, note?: Note): Promise<Plan>
+  link(ask: LinkAsk): Promise<Plan>
+  unlink(ask: LinkAsk): Promise<Plan>
+}
+
+export interface SpendingOptions extends ClockWitness {
   readonly store: Store
-  /** Asked at every call, so that reloaded settings and plans are felt at once. */
+  /** Called for every ask, so that reloaded settings and plans apply at once. */
   readonly settings: () => SpendingSettings
   readonly plans: () => PlanCatalog
-  /** Told of every answer and every failure of the store. Must not throw. */
+  /** Called with every answer and every failure of the store. Must not throw. */
   readonly observe?: (event: SpendingEvent) => void
 }
 
 export type AdmissionVerb = 'check' | 'hold'
-export type BookingVerb = 'capture' | 'settle' | 'release' | 'record'
+export type ChargeVerb = 'capture' | 'settle' | 'release' | 'record'
 
 export type SpendingEvent =
   | {
@@ -69,87 +141,131 @@ export type SpendingEvent =
       readonly ask: CheckAsk
       readonly answer: SpendingAnswer
     }
-  | { readonly kind: 'booking'; readonly verb: BookingVerb; readonly answer: BookingAnswer }
+  | { readonly kind: 'charge'; readonly verb: ChargeVerb; readonly answer: SpendingCharge }
   | { readonly kind: 'store-failure'; readonly error: StoreError }
 
-type Transact = <R>(step: (context: Context) => Change<R>) => Promise<R>
-type Observe = NonNullable<SpendingOptions['observe']>
-
+/** The books on a store, over settings and plans that may change at any time. */
 export const createSpending = (options: SpendingOptions): Spending => {
   const { store, settings, plans, observe = () => {} } = options
-  const open = (view: View): Context => openContext(view, settings(), plans())
-  const change: Transact = (step) =>
-    store.transact((view) => {
-      const context = open(view)
-      return toStorePlan(context, step(context))
-    })
-  const look = <R>(step: (context: Context) => R): Promise<R> =>
-    store.transact((view) => answer(step(open(view))))
+  const openUnjudged = (view: View): PayerView => openPayerView(view, settings(), plans())
+  const clock = spendingClock(options, openUnjudged)
+  const calendars = calendarMemory(uptime)
+  const change: Change = async ({ step, guess }) => {
+    const inForce = settings()
+    const foresight = {
+      settings: inForce,
+      plans: plans(),
+      keys: keysOf(inForce.payer),
+      calendars: calendars.guess(inForce.window),
+    }
+    const names = [...clock.guess(foresight.keys), ...guess(foresight)]
+    const { calendar, result } = await clock.confirmed(() =>
+      store.transact((view) => {
+        const payer = clock.open(view)
+        const made = step(payer)
+        const commit = toCommit(payer, made)
+        const seen = made.calendar ?? payer.calendar
+        return { ...commit, result: { calendar: seen, result: commit.result } }
+      }, names),
+    )
+    calendars.learn(calendar)
+    return result
+  }
+  const [admitting, charging] = [admissions(change, observe), charges(change, observe)]
   return {
     isEnabled: () => settings().total !== 0n,
-    start: () => change(start),
-    standing: (purpose) => look((context) => standingOf(context, purpose)),
-    plan: (id) => look((context) => planStandingById(context, id)),
-    ...admissions(change, observe),
-    ...bookings(change, observe),
-    ...spendingAdministration(change, newNonce),
-    ...spendingBooks(store, settings, open),
+    start: () => change(direct(noteStart)),
+    extend: async (ask) => change(extendAct(ask, newNonce())),
+    standing: async (purpose) => change(standingsAct(purpose)),
+    plan: (id) => change(planStandingAct(id)),
+    ...admitting,
+    ...charging,
+    sponsor: createSponsor({ ...admitting, ...charging, find: (id) => change(findHold(id)) }),
+    ...administration(change),
+    lookAtClock: clock.look,
+    repairClock: clock.repair,
+    ...spendingLedger(store, settings, clock.read),
+    // What has ended is told by the clock, and is gone for good.
+    compact: () =>
+      clock.confirmed(() => compactLedger(store, keysOf(settings().payer), clock.open)),
   }
 }
 
-function admissions(change: Transact, observe: Observe): Pick<Spending, AdmissionVerb> {
+type Change = <R>(act: SpendingAct<R>) => Promise<R>
+type Observe = NonNullable<SpendingOptions['observe']>
+
+// Asks are parsed outside the steps, which may run again: a mistake in one never reaches the store.
+
+function admissions(change: Change, observe: Observe): Pick<Spending, AdmissionVerb> {
   const admission = async (
     verb: AdmissionVerb,
     ask: CheckAsk,
-    step: (context: Context) => Change<SpendingAnswer>,
+    act: SpendingAct<SpendingAnswer>,
   ) => {
-    const found = await change(step).catch((error: unknown) => {
+    const found = await change(act).catch((error: unknown) => {
+      if (error instanceof UntrustedClockError) return closed('CLOCK_UNTRUSTED', error.retryIn)
       if (!(error instanceof StoreError)) throw error
       observe({ kind: 'store-failure', error })
-      return STORE_DOWN
+      return closed('STORE_UNAVAILABLE', seconds(1))
     })
     observe({ kind: 'admission', verb, ask, answer: found })
     return found
   }
   return {
-    check: async (ask) => {
-      const [who, estimate] = [toWho(ask), toAmount(ask.estimate ?? 0n, 'estimate')]
-      return admission('check', ask, (context) => check(context, who, estimate))
-    },
-    hold: (ask) => {
-      const nonce = newNonce()
-      return admission('hold', ask, (context) => hold(context, ask, nonce))
-    },
+    check: async (ask) => admission('check', ask, checkAct(ask)),
+    hold: async (ask) => admission('hold', ask, holdAct(ask, newNonce())),
   }
 }
 
-/** A store that is down throws here: what was spent must be booked later, by whoever knows it. */
-function bookings(change: Transact, observe: Observe): Pick<Spending, BookingVerb> {
-  const booking = async (verb: BookingVerb, step: (context: Context) => Change<BookingAnswer>) => {
-    const booked = await change(step)
-    observe({ kind: 'booking', verb, answer: booked })
-    return booked
+/** A store that is down throws here: what was spent must be charged later, by the caller who knows it. */
+function charges(change: Change, observe: Observe): Pick<Spending, ChargeVerb> {
+  const charge = async (verb: ChargeVerb, act: SpendingAct<SpendingCharge>) => {
+    const charged = await change(act)
+    observe({ kind: 'charge', verb, answer: charged })
+    return charged
   }
   return {
-    capture: (ask) => booking('capture', (context) => capture(context, ask)),
-    settle: (ask) => booking('settle', (context) => settle(context, ask)),
-    release: (ask) => booking('release', (context) => release(context, ask)),
-    record: (ask) => booking('record', (context) => record(context, ask)),
+    capture: async (ask) => charge('capture', captureAct(ask)),
+    settle: async (ask) => charge('settle', settleAct(ask)),
+    release: async (ask) => charge('release', releaseAct(ask)),
+    record: async (ask) => charge('record', recordAct(ask)),
   }
 }
 
-/** Nobody knows what was spent, so nothing more is: spending is always closed when its store is down. */
-const STORE_DOWN: SpendingAnswer = {
+function administration(change: Change): Omit<SpendingAdministration, 'repairClock'> {
+  return {
+    reverse: async (ask) => change(reverseAct(ask)),
+    resetWindow: async (note = {}) => change(direct(openWindowEarly(note))),
+    pushBalance: async (amount, at) => change(readingAct(parseAmount(amount, 'balance'), at)),
+    grant: async (ask) => change(grantAct(ask, newNonce())),
+    createPlan: (ask) => change({ step: createPlan(ask), guess: planGuess(ask.id) }),
+    activatePlan: (id, note = {}) =>
+      change({ step: switchPlan(id, true, note), guess: planGuess(id) }),
+    deactivatePlan: (id, note = {}) =>
+      change({ step: switchPlan(id, false, note), guess: planGuess(id) }),
+    link: async (ask) => change(linkAct(ask)),
+    unlink: async (ask) => change(unlinkAct(ask)),
+  }
+}
+
+/** Of a step whose first run reads all that a later one could. */
+const direct = <R>(step: SpendingStep<R>): SpendingAct<R> => ({ step, guess: calendarGuess })
+
+/**
+ * What was spent, or which window it is, is not known, so nothing more is spent: spending is always
+ * closed when its store is down, or its clock may be wrong.
+ */
+const closed = (reason: SpendingReason, retryIn: Wait): SpendingAnswer => ({
   allowed: false,
-  reason: 'STORE_UNAVAILABLE',
-  node: null,
+  reason,
+  budget: null,
   plan: null,
   total: null,
   window: null,
-  retryIn: seconds(1),
-}
+  retryIn,
+})
 
-/** 128 bits: nobody settles a hold they were not told of. */
+/** 96 bits: only a caller that was given the id of a hold can settle it. */
 function newNonce(): string {
-  return randomBytes(16).toString('base64url')
+  return randomBytes(12).toString('base64url')
 }

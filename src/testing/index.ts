@@ -1,6 +1,8 @@
 /** The door `headgate/testing`: what any store must pass, and tools to test time and purity. */
 export type { ContractCase, ContractOptions, OpenedStore, OpenStore } from './contract/case.ts'
-export type { TestingErrorCode } from './errors.ts'
-export { type FakeClock, fakeClock } from './fake-clock.ts'
+export type { Namer } from './contract/named-store.ts'
+export { type FakeClock, type FakeClockErrorCode, fakeClock } from './fake-clock.ts'
+export { pretendedCluster } from './pretended-cluster.ts'
+export { type RemoteOptions, type RemoteStore, remoteStore } from './remote-store.ts'
 export { restlessStore } from './restless-store.ts'
-export { storeContract } from './store-contract.ts'
+export { type ContractErrorCode, storeContract } from './store-contract.ts'

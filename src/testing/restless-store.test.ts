@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { answer, type Plan, type View } from '../core/store.ts'
+import { answer, type Commit, type View } from '../core/store.ts'
 import type { Instant } from '../core/time.ts'
-import { memoryStore } from '../stores/memory/index.ts'
+import { memory } from '../stores/memory/index.ts'
 import { fakeClock } from './fake-clock.ts'
 import { restlessStore } from './restless-store.ts'
 
-const increment = (view: View): Plan<number> => {
+const increment = (view: View): Commit<number> => {
   const count = Number(view.read('count')[0] ?? 0) + 1
   return { writes: [{ key: 'count', value: `${count}` }], appends: [], result: count }
 }
 
 test('a pure step has its effect once, however often it ran', async () => {
   let runs = 0
-  const store = restlessStore(memoryStore(), Math.random)
+  const store = restlessStore(memory(), Math.random)
   for (let i = 1; i <= 50; i++) {
     const result = await store.transact((view) => {
       runs += 1
@@ -24,20 +24,20 @@ test('a pure step has its effect once, however often it ran', async () => {
 })
 
 test('a step that counts on its own, or draws lots, is caught', async () => {
-  const store = restlessStore(memoryStore(), Math.random)
+  const store = restlessStore(memory(), Math.random)
   let count = 0
   const counting = store.transact(() => {
     count += 1
     return { writes: [{ key: 'count', value: `${count}` }], appends: [], result: undefined }
   })
-  await expect(counting).rejects.toThrow('two runs over one view plan the same')
+  await expect(counting).rejects.toThrow('two runs over one view commit the same')
   const drawing = store.transact(() => answer(Math.random()))
-  await expect(drawing).rejects.toThrow('two runs over one view plan the same')
+  await expect(drawing).rejects.toThrow('two runs over one view commit the same')
 })
 
 test('rehearsals show nothing, the past, and other times', async () => {
   const clock = fakeClock()
-  const store = restlessStore(memoryStore({ clock }), Math.random)
+  const store = restlessStore(memory({ clock }), Math.random)
   const values = new Set<string | undefined>()
   const times = new Set<Instant>()
   for (let i = 0; i < 200; i++) {
@@ -52,7 +52,7 @@ test('rehearsals show nothing, the past, and other times', async () => {
 })
 
 test('a step may refuse a view that never was; what it throws on the real one passes', async () => {
-  const store = restlessStore(memoryStore(), Math.random)
+  const store = restlessStore(memory(), Math.random)
   await store.transact(() => ({ writes: [{ key: 'a', value: '1' }], appends: [], result: 0 }))
   const strict = (view: View) => {
     const [value] = view.read('a')

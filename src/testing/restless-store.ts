@@ -1,9 +1,9 @@
 /**
- * A store that runs every step more often than it must, so that an impure step shows itself: on
- * nothing, on what earlier calls saw, at other times, and twice on the view that counts.
+ * A store that runs every step more often than it must, so that an impure step is found: over an
+ * empty view, over what earlier calls saw, at other times, and twice over the view that counts.
  */
 import assert from 'node:assert/strict'
-import type { Key, Plan, Step, Store, Value, View } from '../core/store.ts'
+import type { Commit, Key, Step, Store, Value, View } from '../core/store.ts'
 import { instant } from '../core/time.ts'
 
 /** How often a step rehearses at most before the run that counts. */
@@ -29,7 +29,7 @@ export function restlessStore(inner: Store, random: () => number): Store {
     try {
       step(imagined)
     } catch {
-      // A view that never was may well be refused: only the run that counts may complain.
+      // An imagined view may well be refused: only the run that counts may throw.
     }
   }
 
@@ -39,19 +39,22 @@ export function restlessStore(inner: Store, random: () => number): Store {
       for (let left = Math.floor(random() * (MAX_REHEARSALS + 1)); left > 0; left--) {
         rehearse(step, view)
       }
-      const plan = runTwice(step, view)
+      const commit = runTwice(step, view)
       if (past.size > MAX_REMEMBERED) past.clear()
-      for (const { key, value } of plan.writes) if (random() < 0.5) past.set(key, value)
-      return plan
+      for (const { key, value } of commit.writes) if (random() < 0.5) past.set(key, value)
+      return commit
     }
 
-  return { ...inner, transact: (step, guess) => inner.transact(restless(step), guess) }
+  return {
+    ...inner,
+    transact: (step, guess, intent) => inner.transact(restless(step), guess, intent),
+  }
 }
 
 /** What the step throws here passes: it may be the store's signal to fetch and run again. */
-function runTwice<R>(step: Step<R>, view: View): Plan<R> {
+function runTwice<R>(step: Step<R>, view: View): Commit<R> {
   const first = step(view)
   const second = step(view)
-  assert.deepStrictEqual(second, first, 'a step is pure: two runs over one view plan the same')
+  assert.deepStrictEqual(second, first, 'a step is pure: two runs over one view commit the same')
   return second
 }

@@ -1,82 +1,110 @@
 /** The contract suite: what any store must do, as cases that any test runner can run. */
-import { HeadgateError } from '../core/errors.ts'
-import { atomicity } from './contract/atomicity.ts'
+import { HeadgateError, quote } from '../core/errors.ts'
+import { nameOf } from '../core/names.ts'
+import type { Store } from '../core/store.ts'
+import { span } from '../core/time.ts'
 import type {
-  Body,
+  CaseBody,
   ContractCase,
   ContractOptions,
   OpenedStore,
   OpenStore,
+  StoreFault,
 } from './contract/case.ts'
-import { expiry } from './contract/expiry.ts'
-import { indexes } from './contract/indexes.ts'
-import { isolation } from './contract/isolation.ts'
-import { lifetime } from './contract/lifetime.ts'
-import { plans } from './contract/plans.ts'
-import { streams } from './contract/streams.ts'
-import { text } from './contract/text.ts'
-import { time } from './contract/time.ts'
-import type { TestingErrorCode } from './errors.ts'
+import { commitCases, textCases } from './contract/commits.ts'
+import { atomicityCases, isolationCases } from './contract/concurrency.ts'
+import { faultCases } from './contract/faults.ts'
+import { indexCases } from './contract/lists.ts'
+import { type Namer, namedStore } from './contract/named-store.ts'
+import { streamCases } from './contract/streams.ts'
+import { expiryCases, timeCases } from './contract/time.ts'
 import { fakeClock } from './fake-clock.ts'
+
+export type ContractErrorCode = 'TESTING_UNKNOWN_CASE'
 
 /**
  * Each case opens a store of its own, empty, on a clock of its own. A case that a store cannot run
  * is named in `skip` with the reason; it comes back marked, so that the runner can print it.
+ *
+ * @example
+ * import { memory } from 'headgate'
+ * import { storeContract } from 'headgate/testing'
+ *
+ * const cases = storeContract(async ({ clock }) => {
+ *   const store = memory({ clock })
+ *   return { store, dispose: () => store.close() }
+ * })
+ * const [first] = cases
+ * await first?.run() // in a test runner: for (const { name, run } of cases) test(name, run)
  */
 export function storeContract(
   open: OpenStore,
-  { skip = {} }: ContractOptions = {},
+  { skip = {}, namer = pillarName }: ContractOptions = {},
 ): ContractCase[] {
   for (const name of Object.keys(skip)) {
-    if (!Object.hasOwn(BODIES, name)) throw unknownCase(name)
+    if (!Object.hasOwn(CASES, name)) throw unknownCase(name)
   }
-  return Object.entries(BODIES).map(([name, body]) => {
+  return Object.entries(CASES).map(([name, body]) => {
     const reason = skip[name]
     if (reason !== undefined) return { name, skipped: reason, run: async () => {} }
-    return { name, run: () => runCase(open, body) }
+    return { name, run: () => runCase(open, namer, body) }
   })
 }
 
-const BODIES: Readonly<Record<string, Body>> = {
-  ...plans,
-  ...atomicity,
-  ...isolation,
-  ...time,
-  ...expiry,
-  ...text,
-  ...streams,
-  ...indexes,
-  ...lifetime,
+const CASES: Readonly<Record<string, CaseBody>> = {
+  ...commitCases,
+  ...atomicityCases,
+  ...isolationCases,
+  ...timeCases,
+  ...expiryCases,
+  ...textCases,
+  ...streamCases,
+  ...indexCases,
+  ...faultCases,
 }
 
-async function runCase(open: OpenStore, body: Body): Promise<void> {
+const pillarName: Namer = (tag, part) => nameOf('contract', tag, part)
+
+async function runCase(open: OpenStore, namer: Namer, body: CaseBody): Promise<void> {
   const clock = fakeClock()
-  const opened = await open({ clock })
+  let ticking = false
+  const reading = () => {
+    if (ticking) clock.advance(span(1))
+    return clock()
+  }
+  const opened = await open({ clock: reading, uptime: clock.uptime })
+  const short = new Map<string, string>()
+  const named = (store: Store, tag = 'here') => namedStore(store, { tag, namer, short })
   try {
     await body({
       clock,
-      store: opened.store,
-      another: () => ability(opened, 'another')(),
-      reopen: () => ability(opened, 'reopen')(),
+      tick: () => {
+        ticking = true
+      },
+      store: named(opened.store),
+      elsewhere: named(opened.store, 'elsewhere'),
+      another: async () => named(await ability(opened, 'another')()),
+      reopen: async () => named(await ability(opened, 'reopen')()),
+      suffer: (fault, on) => ability(opened, fault)(on),
     })
   } finally {
     await opened.dispose()
   }
 }
 
-function ability(
+function ability<Name extends 'another' | 'reopen' | StoreFault>(
   opened: OpenedStore,
-  name: 'another' | 'reopen',
-): NonNullable<typeof opened.another> {
+  name: Name,
+): NonNullable<OpenedStore[Name]> {
   const found = opened[name]
   if (found !== undefined) return found
   throw new Error(`this case needs \`${name}\`: give it, or skip the case by name with a reason`)
 }
 
-const unknownCase = (name: string): HeadgateError<TestingErrorCode> =>
+const unknownCase = (name: string): HeadgateError<ContractErrorCode> =>
   new HeadgateError({
     code: 'TESTING_UNKNOWN_CASE',
     thing: 'the store contract',
     rule: 'skips only cases that it has',
-    finding: JSON.stringify(name),
+    finding: quote(name),
   })

@@ -34,6 +34,73 @@ describe('headgate lint', () => {
     expect(err).toMatch(/^error ID_INVALID: b\.yml:1:63: /m)
   })
 
+  test('tells every mistake of every file in one run, in the order of files and lines', async () => {
+    const files = {
+      'headgate.yml': `prot: 1
+limits:
+  Foos: { id: opaque, burst: 0, count: -1, period: 1x }
+  Bars: { id: opaque, ${RATE} }
+port: 70000
+overridesFile: more.yml
+tokens:
+  - { name: "a b", sha256: short, scopes: [rule] }
+spending: { total: 100 }
+`,
+      'more.yml': `- Bars: { ${RATE}, ids: [ann, ann] }\n- Foos: { ${RATE}, ids: [""] }\n`,
+      'd.yml': 'NewOrdersPerAccount: {burst: 0, count: 5}\nNewFoos: {}\n',
+    }
+    const { exit, err } = await lint(files, 'headgate.yml', 'd.yml')
+    expect(exit).toBe(1)
+    const place = /^error (\w+): (?:\S*\/)?([a-z]+\.yml:\d+):/
+    expect(
+      err
+        .trim()
+        .split('\n')
+        .map((line) => place.exec(line)?.slice(1).join(' ')),
+    ).toEqual([
+      'FIELD_UNKNOWN headgate.yml:1',
+      'FIELD_VALUE headgate.yml:3',
+      'FIELD_VALUE headgate.yml:3',
+      'FIELD_VALUE headgate.yml:3',
+      'FIELD_VALUE headgate.yml:5',
+      'FIELD_VALUE headgate.yml:8',
+      'FIELD_VALUE headgate.yml:8',
+      'FIELD_VALUE headgate.yml:8',
+      'SETTING_MISSING headgate.yml:9',
+      'FIELD_MISSING d.yml:1',
+      'FIELD_VALUE d.yml:1',
+      'LIMIT_UNKNOWN d.yml:2',
+      'FIELD_MISSING d.yml:2',
+      'FIELD_MISSING d.yml:2',
+      'FIELD_MISSING d.yml:2',
+      'ID_DUPLICATE more.yml:1',
+      'ID_INVALID more.yml:2',
+    ])
+    const cwd = configFolder(files).path
+    const served = await headgate(['serve', '--config', 'headgate.yml', '--json'], { cwd })
+    const { error, errors } = JSON.parse(served.err)
+    expect(served.exit).toBe(1)
+    expect(error).toEqual(errors[0])
+    expect(errors).toHaveLength(11)
+  })
+
+  test('lets a file in whose names could never match, with a warning for each, where told', async () => {
+    const files = {
+      'o.yml': `- CertificatesPerDomain: {${RATE}, ids: [le.wtf, ecdsa.le.wtf, must-staple.le.wtf]}`,
+    }
+    expect(await lint(files, 'o.yml')).toMatchObject({
+      exit: 1,
+      err: expect.stringMatching(/^(error ID_INVALID: .*skipUnmatchable.*\n){2}$/),
+    })
+    expect(await lint(files, 'o.yml', '--skip-unmatchable')).toMatchObject({
+      exit: 0,
+      out: 'ok: o.yml\n',
+      err: expect.stringMatching(/^(warning OVERRIDE_UNMATCHABLE: .*count as le\.wtf.*\n){2}$/),
+    })
+    const config = { ...files, 'h.yml': 'overridesFile: o.yml\nskipUnmatchable: true' }
+    expect(await lint(config, 'h.yml')).toMatchObject({ exit: 0 })
+  })
+
   test('warns of what works, but perhaps not as meant, and exits with 0', async () => {
     const files = { 'd.yml': 'NewOrdersPerAccount: {burst: 5, count: 700000, period: 1s}' }
     const { exit, err } = await lint(files, 'd.yml')

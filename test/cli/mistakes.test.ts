@@ -1,6 +1,7 @@
 /** What a new user mistypes, and what is answered. */
+import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { headgate } from '../support/cli.ts'
+import { headgate, spawnHeadgate } from '../support/cli.ts'
 import { configFolder } from '../support/config-folder.ts'
 
 const QUICK = 'limits: {Foos: {id: ipAddress, burst: 5, count: 5, period: 1m}}'
@@ -16,7 +17,7 @@ describe('a wrong headgate.yml stops the start: place, thing, rule and finding',
     [
       'a mistyped key',
       'limits:\n  Foos: {id: ipAddress, brust: 5, count: 5, period: 1m}',
-      'error FIELD_UNKNOWN: headgate.yml:2:25: Foos: may hold only id, burst, count, period, onStoreFailure, rateFrom, found "brust" (did you mean burst?)',
+      'error FIELD_UNKNOWN: headgate.yml:2:25: Foos: may hold only id, ipv6Prefix, burst, count, period, atOnce, heldFor, onStoreFailure, rateFrom, subjectMayRaise, shadow, found "brust" (did you mean burst?)',
     ],
     [
       'a period without unit',
@@ -55,7 +56,7 @@ describe('a wrong command line', () => {
   test.each([
     [['serve', '--port', '99999'], 'OPTION_INVALID', '--port: must be a whole number from 0'],
     [['serve', '--host', '0.0.0.0'], 'TOKEN_REQUIRED', '`headgate tokens new` makes one'],
-    [['serve', '--store', 'redis://x'], 'STORE_UNSUPPORTED', '--store: must be memory: or sqlite'],
+    [['serve', '--store', 'mysql://x'], 'STORE_URL_INVALID', '--store: must be memory:, sqlite:PA'],
     [['serve', '--config', 'no.yml'], 'CONFIG_FILE_UNREADABLE', 'no.yml: must be a file'],
     [['spend', 'Foos', '192.0.2.1', '--cost', '6'], 'COST_ABOVE_BURST', 'at most the burst of 5'],
     [['spend', 'Foos', 'ann'], 'ID_INVALID', 'found "ann"'],
@@ -73,8 +74,8 @@ describe('a wrong command line', () => {
     expect({ exit, out }).toEqual({ exit: 1, out: '' })
   })
 
-  test('with --json the mistake is an object with its parts', async () => {
-    const { err } = await headgate(['serve', '--json'], place('port: x'))
+  test('with --json the mistake is an object with its parts, on standard error', async () => {
+    const { exit, out, err } = await spawnHeadgate(['serve', '--json'], place('port: x'))
     expect(JSON.parse(err)).toMatchObject({
       error: {
         code: 'FIELD_TYPE',
@@ -83,6 +84,7 @@ describe('a wrong command line', () => {
         at: { file: 'headgate.yml', line: 1, column: 7 },
       },
     })
+    expect({ exit, out }).toEqual({ exit: 1, out: '' })
   })
 
   test('an unknown variable is a mistake too', async () => {
@@ -92,5 +94,38 @@ describe('a wrong command line', () => {
       expect(exit).toBe(1)
       expect(err).toContain('HEADGATE_TOKNE (did you mean HEADGATE_TOKEN?)')
     }
+  })
+})
+
+describe('without a configuration', () => {
+  test.each([
+    ['limits', 'list'],
+    ['limits', 'show', 'NewOrdersPerAccount', '7'],
+    ['check', 'NewOrdersPerAccount', '7'],
+    ['spend', 'NewOrdersPerAccount', '7'],
+    ['refund', 'NewOrdersPerAccount', '7'],
+    ['reset', 'NewOrdersPerAccount', '7'],
+    ['acquire', 'Jobs', 'x'],
+    ['release', 'x'],
+  ])(
+    'headgate %s %s does not answer that nothing is limited: it says where it looked',
+    async (...words) => {
+      const { path: cwd } = configFolder()
+      const { exit, out, err } = await headgate(words, { cwd })
+      expect({ exit, out }).toEqual({ exit: 1, out: '' })
+      expect(err).toMatch(
+        /^error CONFIG_NOT_FOUND: the configuration: must be headgate\.yml .*--config/,
+      )
+      expect(err).toContain(`found none in ${cwd}\n`)
+      expect(readdirSync(cwd)).toEqual([])
+    },
+  )
+
+  test('a file of defaults is one, and so is an empty headgate.yml', async () => {
+    const defaults = { 'd.yml': 'NewOrdersPerAccount: {burst: 5, count: 5, period: 1m}' }
+    const named = { cwd: configFolder(defaults).path, env: { HEADGATE_DEFAULTS: 'd.yml' } }
+    expect(await headgate(['check', 'NewOrdersPerAccount', '7'], named)).toMatchObject({ exit: 0 })
+    const empty = await headgate(['check', 'NewOrdersPerAccount', '7'], place('{}'))
+    expect(empty).toMatchObject({ exit: 0, out: expect.stringContaining('no limit in force') })
   })
 })

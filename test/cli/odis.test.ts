@@ -1,24 +1,40 @@
-/** `headgate odis keygen` and `headgate odis signer` as processes. */
+/** `headgate odis keygen`, `odis signer` and `odis audit`, as typed. */
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { DOMAINS_PURPOSE, domainHash, storeKey } from '../../src/secrets/index.ts'
+import { describe, expect, test } from 'vitest'
+import { domainHash } from '../../src/secrets/domains/index.ts'
+import { DOMAINS_PURPOSE, saveKey } from '../../src/secrets/index.ts'
 import { aggregate, blind, dealShares, unblind } from '../../src/secrets/poprf/index.ts'
-import { headgate, until } from '../support/cli.ts'
+import { headgate, listenHere, type RunningServer, spawnHeadgate, until } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { askSigner, keyFlags, keygen, provideKey, startSigner } from '../support/odis-process.ts'
+import {
+  askSigner,
+  keyFlags,
+  provideKey,
+  signerWords,
+  startSigner,
+} from '../support/odis-process.ts'
 import { requestFor } from '../support/odis-requests.ts'
 import { samples } from '../support/odis-samples.ts'
 import type { Served } from '../support/serve.ts'
+import { ROOT } from '../support/sources.ts'
 
 const sample = samples('cli')['sequential delay']
 const linear = (salt: string) => samples(salt)['linear backoff']
 
-const signerIn = async (folder: string, ...more: readonly string[]): Promise<Served> => {
-  const signer = await startSigner(folder, '--workers', '1', ...more)
-  onTestFinished(() => signer.child.kill('SIGKILL'))
-  return signer
+/** From dist/: its worker threads run only what is built. */
+const built: Promise<typeof import('../../src/cli/run.ts')> = import(`${ROOT}dist/cli/run.js`)
+
+const signerIn = async (folder: string, ...more: readonly string[]): Promise<RunningServer> => {
+  const words = signerWords(folder, '--workers', '1', '--log-level', 'warn', ...more)
+  return listenHere(words, {}, (await built).runCommand)
 }
+
+/** The same as a process of its own. */
+const spawnSigner = (folder: string): Promise<Served> => startSigner(folder, '--workers', '1')
+
+const keygen = (folder: string) =>
+  headgate(['odis', 'keygen', ...keyFlags(folder), '--new-secret'], { cwd: folder })
 
 describe('keygen', () => {
   test('prints the public key in base64, and keeps the rest encrypted in files of mode 600', async () => {
@@ -32,7 +48,7 @@ describe('keygen', () => {
       'file:secret',
       '--new-secret',
     ]
-    const { exit, out } = await headgate([...words, '--json'], { cwd })
+    const { exit, out } = await spawnHeadgate([...words, '--json'], { cwd })
     expect(exit).toBe(0)
     const made = JSON.parse(out)
     expect(made).toMatchObject({ version: 1, kind: 'single', purpose: 'odis-domains' })
@@ -45,7 +61,7 @@ describe('keygen', () => {
 
   test('never writes over a key, nor over a secret', async () => {
     const cwd = temporaryFolder()
-    keygen(cwd, '--new-secret')
+    await keygen(cwd)
     const words = ['odis', 'keygen', ...keyFlags(cwd)]
     const again = await headgate(words, { cwd })
     expect([again.exit, again.err]).toEqual([1, expect.stringContaining('KEY_VERSION_EXISTS')])
@@ -56,7 +72,7 @@ describe('keygen', () => {
 
   test('writes nothing under a secret that does not open the keys that are there', async () => {
     const cwd = temporaryFolder()
-    keygen(cwd, '--new-secret')
+    await keygen(cwd)
     const keys = ['--keys', join(cwd, 'keys')]
     const make = (version: string, source: string, ...more: string[]) =>
       headgate(
@@ -97,7 +113,7 @@ describe('keygen', () => {
 
 test('keygen tells of a secret that a group can read, and refuses one that all can read', async () => {
   const cwd = temporaryFolder()
-  keygen(cwd, '--new-secret')
+  await keygen(cwd)
   const make = (version: string) =>
     headgate(['odis', 'keygen', ...keyFlags(cwd), '--key-version', version], { cwd })
   chmodSync(join(cwd, 'secret'), 0o640)
@@ -159,21 +175,30 @@ describe('audit', () => {
     const first = await ask(folder, '--limit', '2', '--json')
     expect(first.exit).toBe(0)
     const page = JSON.parse(first.out)
-    const record = expect.stringMatching(/^secrets\/domain\/[0-9a-f]{64}$/)
+    const record = expect.stringMatching(/^secrets\/\{[0-9a-f]\}\/domain\/[0-9a-f]{64}$/)
+    const placed = (position: number) => expect.stringMatching(new RegExp(`^[0-9a-f]-${position}$`))
     const at = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]+Z$/)
     expect(page.entries).toEqual([
-      { position: 1, at, event: 'signed', record, keyVersion: 1 },
-      { position: 2, at, event: 'signed', record, keyVersion: 1 },
+      { place: placed(1), at, event: 'signed', record, keyVersion: 1 },
+      { place: placed(2), at, event: 'signed', record, keyVersion: 1 },
     ])
     const rest = await ask(folder, '--after', String(page.next), '--json')
     expect(JSON.parse(rest.out)).toEqual({
-      entries: [{ position: 3, at, event: 'disabled', record: page.entries[0].record }],
+      entries: [{ place: placed(3), at, event: 'disabled', record: page.entries[0].record }],
+      end: expect.any(String),
+    })
+    const { end } = JSON.parse(rest.out)
+    expect(JSON.parse((await ask(folder, '--after', end, '--json')).out)).toEqual({
+      entries: [],
+      end,
     })
     const lines = (await ask(folder, '--limit', '1')).out.trimEnd().split('\n')
     expect(lines).toEqual([
-      expect.stringMatching(/^N +WHEN +EVENT +KEY +RECORD$/),
-      expect.stringMatching(/^1 +20\S+ \S+ UTC +signed +1 +secrets\/domain\/[0-9a-f]{64}$/),
-      'more: --after 1',
+      expect.stringMatching(/^PLACE +WHEN +EVENT +KEY +RECORD$/),
+      expect.stringMatching(
+        /^[0-9a-f]-1 +20\S+ \S+ UTC +signed +1 +secrets\/\{[0-9a-f]\}\/domain\/[0-9a-f]{64}$/,
+      ),
+      expect.stringMatching(/^more: --after \.*1\.*$/),
     ])
   })
 
@@ -229,11 +254,11 @@ describe('a signer', () => {
   test('signs, tells when to come back, and counts on after a restart', async () => {
     const folder = temporaryFolder()
     await provideKey(folder)
-    const first = await signerIn(folder)
+    const first = await spawnSigner(folder)
     expect(await (await fetch(`${first.url}/status`)).json()).toEqual({
       version: expect.any(String),
     })
-    const sign = (signer: Served, nonce: number) =>
+    const sign = (signer: Pick<Served, 'url'>, nonce: number) =>
       askSigner(signer, 'sign', requestFor(sample, { nonce }))
     const answer = await sign(first, 0)
     expect(answer.status).toBe(200)
@@ -318,7 +343,7 @@ describe('a signer', () => {
   test('finishes what it has accepted when it is told to end', async () => {
     const folder = temporaryFolder()
     await provideKey(folder)
-    const signer = await signerIn(folder)
+    const signer = await spawnSigner(folder)
     const sign = (salt: string) => askSigner(signer, 'sign', requestFor(linear(salt)))
     await sign('warm')
     const pending = ['a', 'b', 'c', 'd'].map(sign)
@@ -345,7 +370,7 @@ describe('a signer', () => {
       writeFileSync(join(folder, 'secret'), '5a'.repeat(32), { mode: 0o600 })
       const purpose = DOMAINS_PURPOSE
       const key = { kind: 'share', purpose, secret, polynomial, publicKey } as const
-      await storeKey(join(folder, 'keys'), new Uint8Array(32).fill(0x5a), key, 1)
+      await saveKey(join(folder, 'keys'), new Uint8Array(32).fill(0x5a), key, 1)
       // A share may listen anywhere.
       const signer = await signerIn(folder, '--host', '0.0.0.0')
       const { signature = '' } = (await askSigner(signer, 'sign', body)).body
@@ -362,7 +387,8 @@ describe('a signer', () => {
     const folder = temporaryFolder()
     await provideKey(folder)
     const phone = samples('cli')['phone number']
-    const ask = (signer: Served) => askSigner(signer, 'quotaStatus', requestFor(phone, STATUS))
+    const ask = (signer: RunningServer) =>
+      askSigner(signer, 'quotaStatus', requestFor(phone, STATUS))
     expect((await ask(await signerIn(folder))).body.error).toContain('DOMAIN_UNKNOWN')
     expect((await ask(await signerIn(folder, '--phone-quota', '2'))).status).toBe(200)
   })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { headgate, serveHeadgate, until } from '../support/cli.ts'
+import { headgate, serveHeadgate, serveHere, until } from '../support/cli.ts'
 import { configFolder } from '../support/config-folder.ts'
 import { ROOT } from '../support/sources.ts'
 
@@ -33,7 +33,7 @@ describe('the first five minutes', () => {
 
   test('it says what is in force, where its data is and where it listens', async () => {
     const { path } = configFolder({ 'headgate.yml': limits(1) })
-    const { announced } = await serveHeadgate([], { cwd: path })
+    const { announced } = await serveHere([], { cwd: path })
     expect(announced).toMatchObject({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       store: `sqlite:${join(path, 'headgate.db')}`,
@@ -47,7 +47,7 @@ describe('the first five minutes', () => {
 describe('reloading', () => {
   test('a file that is saved is felt; a bad one leaves the last good, and readiness and metrics tell', async () => {
     const { path, write } = configFolder({ 'headgate.yml': limits(3) })
-    const { url } = await serveHeadgate([], { cwd: path })
+    const { url } = await serveHere([], { cwd: path })
     expect(await burstOf(url)).toBe(3)
     write('headgate.yml', limits(8))
     await until(async () => (await burstOf(url)) === 8)
@@ -62,7 +62,7 @@ describe('reloading', () => {
 
   test('SIGHUP loads the files again, changed or not', async () => {
     const { path } = configFolder({ 'headgate.yml': limits(3) })
-    const server = await serveHeadgate([], { cwd: path })
+    const server = await serveHere([], { cwd: path })
     server.signal('SIGHUP')
     await until(() => server.log().includes('configuration reloaded'))
     expect(await burstOf(server.url)).toBe(3)
@@ -70,7 +70,7 @@ describe('reloading', () => {
 
   test('the log names the settings that need a restart', async () => {
     const { path, write } = configFolder({ 'headgate.yml': limits(3) })
-    const server = await serveHeadgate([], { cwd: path })
+    const server = await serveHere([], { cwd: path })
     write('headgate.yml', 'helpLink: https://example.com')
     server.signal('SIGHUP')
     await until(() => server.log().includes('need a restart: helpLink'))
@@ -79,7 +79,7 @@ describe('reloading', () => {
 
   test('a bad file is logged with its place and rule', async () => {
     const { path, write } = configFolder({ 'headgate.yml': limits(3) })
-    const server = await serveHeadgate([], { cwd: path })
+    const server = await serveHere([], { cwd: path })
     write('headgate.yml', 'logLevel: loud')
     server.signal('SIGHUP')
     await until(() => server.log().includes('headgate.yml:1:11'))
@@ -104,7 +104,7 @@ describe('reloading', () => {
     const tokens = ({ sha256 }: { sha256: string }) =>
       `tokens: [{name: ci, sha256: ${sha256}, scopes: [decide]}]`
     write('headgate.yml', tokens(old))
-    const { url } = await serveHeadgate([], configHere)
+    const { url } = await serveHere([], configHere)
     const status = async ({ token }: { token: string }) =>
       (await fetch(`${url}/v1/limits`, { headers: { authorization: `Bearer ${token}` } })).status
     expect([await status(old), await status(fresh)]).toEqual([200, 401])
@@ -150,17 +150,17 @@ describe('ending', () => {
 
   test('what was charged is there after a restart', async () => {
     const { path } = configFolder({ 'headgate.yml': limits(3) })
-    const first = await serveHeadgate([], { cwd: path })
+    const first = await serveHere([], { cwd: path })
     await fetch(`${first.url}/v1/gate?limit=Foos&id=ann`)
     first.signal('SIGTERM')
     await first.ended
-    const second = await serveHeadgate([], { cwd: path })
+    const second = await serveHere([], { cwd: path })
     expect(await burstOf(second.url)).toBe(2)
   })
 
   test('a port in use is told with a way out', async () => {
     const { path } = configFolder({ 'headgate.yml': limits(3) })
-    const { url } = await serveHeadgate([], { cwd: path })
+    const { url } = await serveHere([], { cwd: path })
     const words = ['serve', '--port', new URL(url).port, '--store', 'memory:']
     const { exit, err } = await headgate(words, { cwd: path })
     expect(exit).toBe(1)

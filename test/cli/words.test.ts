@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { headgate } from '../support/cli.ts'
+import { headgate, spawnHeadgate } from '../support/cli.ts'
 import { configFolder } from '../support/config-folder.ts'
 import { ROOT } from '../support/sources.ts'
 
@@ -11,7 +11,10 @@ const run = (...words: string[]) => headgate(words, { cwd: configFolder().path }
 
 test('version says which Headgate this is', async () => {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))
-  expect((await run('version')).out).toMatch(`headgate ${version} (Node `)
+  const spawned = await spawnHeadgate(['version'], { cwd: ROOT })
+  expect(spawned).toMatchObject({ exit: 0, err: '' })
+  expect(spawned.out).toMatch(`headgate ${version} (Node `)
+  expect((await run('version')).out).toBe(spawned.out)
   expect((await run('--version')).out).toMatch(`headgate ${version} (Node `)
   expect(JSON.parse((await run('version', '--json')).out)).toMatchObject({ headgate: version })
 })

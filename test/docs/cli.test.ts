@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CLI_ERROR_CODES } from '../../src/cli/cli-mistake.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { variableOfFlag } from '../../src/cli/common-flags.ts'
+import { CLI_ERROR_CODES } from '../../src/cli/command.ts'
+import { variableOfFlag } from '../../src/cli/flags.ts'
+import { COMMANDS } from '../../src/cli/run.ts'
 import { ROOT } from '../support/sources.ts'
 
 const page = readFileSync(`${ROOT}docs/reference/cli.md`, 'utf8')

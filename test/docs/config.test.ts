@@ -3,17 +3,17 @@ import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseDocument } from '../../src/documents/document.ts'
-import type { DocumentErrorCode } from '../../src/documents/index.ts'
-import { buildCatalog, ID_FORMATS } from '../../src/requests/index.ts'
-import { CONFIG_KEYS, OPERATION_KEYS, readConfig } from '../../src/server/config-file.ts'
-import { CONFIG_ERROR_CODES } from '../../src/server/config-mistake.ts'
-import { OPTION_NAMES, OTHER_VARIABLES, variableOf } from '../../src/server/options.ts'
-import { DEFAULT_SETTINGS, LOG_LEVELS, SCOPES } from '../../src/server/settings.ts'
-import { SPENDING_VARIABLES } from '../../src/server/spending/is-configured.ts'
-import { SUBJECT_KEYS } from '../../src/server/subjects/subject-settings.ts'
-import { TOKEN_KEYS } from '../../src/server/token-records.ts'
-import { readSpendingSection, SPENDING_KEYS } from '../../src/spending/settings-section.ts'
+import type { DocumentErrorCode } from '../../src/documents/node.ts'
+import { fileKeysOf } from '../../src/documents/settings/table.ts'
+import { buildCatalog } from '../../src/requests/acme/formats.ts'
+import { ID_FORMATS } from '../../src/requests/ids/id-format.ts'
+import { CONFIG_ERROR_CODES } from '../../src/server/config/config-mistake.ts'
+import { knownVariables } from '../../src/server/config/known-variables.ts'
+import { DEFAULT_SETTINGS, readConfig, SERVER_SETTINGS } from '../../src/server/config/settings.ts'
+import { completeSettings, readSpendingSection } from '../../src/spending/index.ts'
 import type { SqliteErrorCode } from '../../src/stores/sqlite/index.ts'
+import { jsonField } from '../support/json-field.ts'
+import { mistakeOf } from '../support/mistake-of.ts'
 import { ROOT } from '../support/sources.ts'
 
 const page = readFileSync(`${ROOT}docs/reference/config.md`, 'utf8')
@@ -42,52 +42,52 @@ const DOCUMENT_CODES = {
   FIELD_VALUE: true,
 } satisfies Record<DocumentErrorCode, true>
 
-const rows = page.split('\n').filter((line) => line.startsWith('| '))
-const cells = rows.map((row) => row.split('|').map((cell) => cell.trim().replaceAll('`', '')))
-const keyRows = cells.filter((row) => row.length === 7 && row[1] !== 'Key')
-
 describe('the reader, the schema and the page know the same', () => {
   test('keys', () => {
-    const keys = [...CONFIG_KEYS].sort()
-    expect(Object.keys(schema.properties).sort()).toEqual(keys)
-    expect(keyRows.flatMap(([, key]) => key || []).sort()).toEqual(keys)
-    expect(Object.keys(schema.properties.operations.properties)).toEqual([...OPERATION_KEYS])
-    expect(schema.definitions.token.required).toEqual([...TOKEN_KEYS])
-    expect(Object.keys(schema.properties.subjects.properties)).toEqual([...SUBJECT_KEYS])
+    expect(Object.keys(schema.properties)).toEqual(fileKeysOf(SERVER_SETTINGS))
+    const [, keys = ''] = page.split('\n## Keys\n')
+    for (const key of fileKeysOf(SERVER_SETTINGS)) expect(keys).toMatch(new RegExp(`\`${key}[\`.]`))
   })
 
-  test('keys of spending', () => {
-    expect(Object.keys(schema.properties.spending.properties)).toEqual([...SPENDING_KEYS])
-    const told = cells.filter(
-      (row) => row.length === 5 && SPENDING_KEYS.some((key) => key === row[1]),
-    )
-    expect(told.map(([, key]) => key)).toEqual([...SPENDING_KEYS])
-    for (const name of SPENDING_VARIABLES) expect(page).toContain(`\`${name}\``)
+  test('defaults: read back from the schema, they are those that hold', () => {
+    const defaults = defaultsIn(schema)
+    const { spending, subjects: _, ...server } = defaults
+    const { store, ...read } = readConfig(jsonField(server).node, 'headgate.yml')
+    expect({ ...DEFAULT_SETTINGS, ...read }).toEqual(DEFAULT_SETTINGS)
+    expect(Object.keys(server).sort()).toEqual(Object.keys(DEFAULT_SETTINGS).sort())
+    expect(store).toBe(`sqlite:${ROOT}headgate.db`)
+    const given = readSpendingSection(jsonField(spending, 'spending'))
+    expect(completeSettings(given).settings).toEqual(completeSettings().settings)
+  })
+
+  test('fields of limits, overrides and ids', () => {
+    const { limit, override } = schema.definitions
+    const unknown = { x: 1 }
+    const rate = { burst: 1, count: 1, period: '1s' }
+    const listed = (config: object) => {
+      const { limits, overrides } = readConfig(jsonField(config).node, 'headgate.yml')
+      const reading = () =>
+        buildCatalog({
+          limits: limits ? [limits] : [],
+          overrides: overrides ? [overrides] : [],
+        })
+      return mistakeOf(reading).rule.replace('may hold only ', '').split(', ')
+    }
+    const limits = { Foos: { id: 'opaque' } }
+    const inOverride = (value: object) => listed({ limits, overrides: [{ Foos: value }] })
+    expect(listed({ limits: { Foos: unknown } })).toEqual(Object.keys(limit.properties))
+    expect(inOverride(unknown)).toEqual(Object.keys(override.properties))
+    const [, item] = override.properties.ids.items.oneOf
+    expect(inOverride({ ...rate, ids: [unknown] })).toEqual(Object.keys(item.properties))
   })
 
   test('words', () => {
-    expect(schema.properties.logLevel.enum).toEqual([...LOG_LEVELS])
-    expect(schema.definitions.token.properties.scopes.items.enum).toEqual([...SCOPES])
     expect(schema.definitions.limit.properties.id.enum).toEqual([...ID_FORMATS])
     for (const format of ID_FORMATS) expect(page).toContain(`| \`${format}\` |`)
   })
 
-  test('defaults', () => {
-    for (const key of ['store', 'host', 'port', 'logLevel', 'refuseReserved'] as const) {
-      expect(schema.properties[key].default).toBe(DEFAULT_SETTINGS[key])
-      expect(keyRows.find((row) => row[1] === key)?.[2]).toBe(String(DEFAULT_SETTINGS[key]))
-    }
-    const { rememberFor, perToken } = schema.properties.operations.properties
-    expect(perToken.default).toBe(DEFAULT_SETTINGS.operations.perScope)
-    expect(rememberFor.default).toBe('24h')
-    expect(DEFAULT_SETTINGS.operations.rememberFor).toBe(24 * 3_600_000_000)
-  })
-
-  test('flags and variables', () => {
-    const told = keyRows.flatMap((row) => (row[3] ? [[row[3], row[4]]] : []))
-    const known = OPTION_NAMES.map((name) => [`--${name}`, variableOf(name)])
-    expect(told.sort()).toEqual(known.sort())
-    for (const name of OTHER_VARIABLES) expect(page).toContain(`\`${name}\``)
+  test('variables', () => {
+    for (const name of knownVariables()) expect(page).toContain(`| \`${name}\` |`)
   })
 
   test('mistakes', () => {
@@ -111,13 +111,17 @@ describe('the example on the page', () => {
     expect(catalog.limits.get('SearchesPerCustomer')?.overrideCount).toBe(2)
     expect(settings.tokens).toHaveLength(2)
     const node = settings.spending
-    const draft = node && readSpendingSection({ thing: 'spending', node })
-    expect(draft?.tiers?.PRIVILEGED).toBe('unlimited')
+    const given = node && readSpendingSection({ thing: 'spending', node })
+    expect(given?.tiers?.PRIVILEGED).toBe('unlimited')
   })
 
   test('shows every key', () => {
-    for (const key of CONFIG_KEYS) expect(example).toMatch(new RegExp(`^(?:# )?${key}:`, 'm'))
-    for (const key of OPERATION_KEYS) expect(example).toContain(`  ${key}:`)
+    for (const key of fileKeysOf(SERVER_SETTINGS)) {
+      expect(example).toMatch(new RegExp(`^(?:# )?${key}:`, 'm'))
+    }
+    for (const key of fileKeysOf(SERVER_SETTINGS.operations.section)) {
+      expect(example).toContain(`  ${key}:`)
+    }
   })
 
   test('satisfies the schema, which refuses what the reader refuses', () => {
@@ -138,6 +142,9 @@ describe('the example on the page', () => {
       { spending: { rollover: { sharePerMille: 1001 } } },
       { subjects: { identity: 'headgate.example' } },
       { limits: { Foos: { id: 'opaque', rateFrom: 'ann' } } },
+      { limits: { Foos: { id: 'opaque', subjectMayRaise: true } } },
+      { limits: { Foos: { id: 'opaque', atOnce: 1 } } },
+      { limits: { Foos: { id: 'opaque', atOnce: 0, heldFor: '1s' } } },
       { overrides: [{ Foos: { burst: 1, count: 1, period: '1s', ids: [] } }] },
     ]) {
       expect(satisfies(wrong), JSON.stringify(wrong)).toBe(false)
@@ -152,3 +159,23 @@ describe('the example on the page', () => {
     }
   })
 })
+
+interface Described {
+  readonly default?: unknown
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Described>>
+  /** Of a section that may be a single value. */
+  readonly oneOf?: readonly Described[]
+}
+
+/** A document of all the defaults that a schema names. What must be given has none. */
+function defaultsIn(described: Described): Record<string, unknown> {
+  const map = described.oneOf?.find(({ properties }) => properties !== undefined) ?? described
+  const { properties = {}, required } = map
+  if (required !== undefined) return {}
+  const entries = Object.entries(properties).map(([key, value]) => [
+    key,
+    value.default ?? defaultsIn(value),
+  ])
+  return Object.fromEntries(entries.filter(([, value]) => JSON.stringify(value) !== '{}'))
+}

@@ -2,20 +2,18 @@
 import { readFileSync } from 'node:fs'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { describe, expect, test } from 'vitest'
+import * as linear from '../../src/secrets/domains/cip40-examples.ts'
+import * as notBefore from '../../src/secrets/domains/cip40-examples.ts'
+import * as peppered from '../../src/secrets/domains/cip40-examples.ts'
 import * as backup from '../../src/secrets/domains/cloud-backup.ts'
-import * as backup2 from '../../src/secrets/domains/cloud-backup-2.ts'
-import * as linear from '../../src/secrets/domains/linear-backoff.ts'
-import * as notBefore from '../../src/secrets/domains/not-before.ts'
-import * as peppered from '../../src/secrets/domains/peppered.ts'
+import { requestType } from '../../src/secrets/domains/domain-kind.ts'
+import { domainHash, signingHash } from '../../src/secrets/domains/index.ts'
 import * as phone from '../../src/secrets/domains/phone-number.ts'
 import * as sequential from '../../src/secrets/domains/sequential-delay.ts'
 import * as contract from '../../src/secrets/domains/smart-contract.ts'
-import { address, bool, string, uint256 } from '../../src/secrets/eip712/atoms.ts'
-import { optional } from '../../src/secrets/eip712/struct.ts'
-import type { Type } from '../../src/secrets/eip712/type.ts'
-import { domainHash, signingHash } from '../../src/secrets/index.ts'
-import { requestType } from '../../src/secrets/request-type.ts'
-import { VERSION } from '../../src/server/version.ts'
+import type { Eip712Type } from '../../src/secrets/eip712/typed-data.ts'
+import { address, bool, optional, string, uint256 } from '../../src/secrets/eip712/typed-data.ts'
+import { VERSION } from '../../src/server/app/version.ts'
 import { withoutProof } from '../support/odis-requests.ts'
 import { type SampleName, samples } from '../support/odis-samples.ts'
 import { signerBench } from '../support/odis-signer.ts'
@@ -25,7 +23,7 @@ const page = readFileSync(`${ROOT}docs/reference/domains.md`, 'utf8')
 const sectionOf = (title: string): string => page.split(`### ${title}\n`)[1]?.split('\n##')[0] ?? ''
 
 type Kind = readonly [title: string, sample: SampleName, domain: Struct, options: Struct]
-type Struct = Pick<Type<unknown>, 'name' | 'structs'>
+type Struct = Pick<Eip712Type<unknown>, 'name' | 'structs'>
 
 const KINDS: readonly Kind[] = [
   [
@@ -49,8 +47,8 @@ const KINDS: readonly Kind[] = [
   [
     'ODIS Cloud Backup Domain 2',
     'cloud backup 2',
-    backup2.CloudBackupDomain2,
-    backup2.CloudBackupDomainOptions2,
+    backup.CloudBackupDomain2,
+    backup.CloudBackupDomainOptions2,
   ],
   [
     'ODIS Not Before Domain 1',
@@ -133,7 +131,7 @@ test('every type that fields are made of has a row, with what an optional one mu
   )
 })
 
-const ZEROS = [string, uint256, bool, address].map((atom: Type<unknown>) => optional(atom))
+const ZEROS = [string, uint256, bool, address].map((atom: Eip712Type<unknown>) => optional(atom))
 const zeroOf = (name: string) => ZEROS.find((each) => each.name === `Optional<${name}>`)?.zero
 
 describe('an example', () => {

@@ -1,10 +1,10 @@
 /** The page about the domain API says what the signer does. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { REQUESTS } from '../../src/secrets/domains/domain-kind.ts'
+import { SECRETS_ERROR_CODES } from '../../src/secrets/mistake.ts'
 import { BLINDED_MESSAGE_BYTES } from '../../src/secrets/poprf/index.ts'
-import { STATUS } from '../../src/secrets/refusal.ts'
-import { REQUESTS } from '../../src/secrets/request-type.ts'
-import { SECRETS_ERROR_CODES } from '../../src/secrets/secrets-mistake.ts'
+import { REFUSAL_STATUSES } from '../../src/secrets/signer/response.ts'
 import { answersAs } from '../support/odis-answers.ts'
 import { requestFor } from '../support/odis-requests.ts'
 import { samples } from '../support/odis-samples.ts'
@@ -16,7 +16,9 @@ const page = readFileSync(`${ROOT}docs/reference/domains.md`, 'utf8')
 test('every refusal is on the page with its statuses, in the order of the checks', () => {
   const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (\d+) \| (\d+) \|/gm)]
   const told = rows.map(([, code, cip40, celo]) => [code, Number(cip40), Number(celo)])
-  expect(told).toEqual(Object.entries(STATUS).map(([code, { cip40, celo }]) => [code, cip40, celo]))
+  expect(told).toEqual(
+    Object.entries(REFUSAL_STATUSES).map(([code, { cip40, celo }]) => [code, cip40, celo]),
+  )
 })
 
 test('every mistake has a heading', () => {
@@ -37,14 +39,18 @@ test('every domain has a row, with the endpoints that it has', () => {
 test('every request is on the page, with its type and the name it is signed under', () => {
   const rows = [...page.matchAll(/^\| `\/domain\/(\w+)` \| `(\w+)` \| `([^`]+)` \|$/gm)]
   expect(rows.map(([, ...cells]) => cells)).toEqual(
-    Object.entries(REQUESTS).map(([endpoint, { name, context }]) => [endpoint, name, context.name]),
+    Object.entries(REQUESTS).map(([endpoint, { name, signedUnder }]) => [
+      endpoint,
+      name,
+      signedUnder.name,
+    ]),
   )
-  for (const { context } of Object.values(REQUESTS)) expect(context.version).toBe('1')
+  for (const { signedUnder } of Object.values(REQUESTS)) expect(signedUnder.version).toBe('1')
   expect(page).toContain(`${BLINDED_MESSAGE_BYTES} bytes in canonical base64`)
 })
 
 describe.each(Object.entries(samples('docs')))('%s', (_, sample) => {
-  const { signed, refused, told } = answersAs('cip40')
+  const { signed, refused, reported } = answersAs('cip40')
   const { name, version } = sample.domain
 
   test('says whether the type must be sent; a wrong one is refused', async () => {
@@ -72,7 +78,7 @@ describe.each(Object.entries(samples('docs')))('%s', (_, sample) => {
     expect(Object.keys(status)).toEqual(fields.filter((field) => field !== 'false'))
     if (!sample.endpoints.includes('quotaStatus')) return
     const asked = requestFor(sample, { endpoint: 'quotaStatus', nonce: 0 })
-    told(await bench.ask('quotaStatus', asked), status)
+    reported(await bench.ask('quotaStatus', asked), status)
   })
 })
 

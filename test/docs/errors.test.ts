@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { PROBLEMS } from '../../src/server/problems.ts'
+import { PROBLEMS } from '../../src/server/app/problems.ts'
 import { ROOT, sources } from '../support/sources.ts'
 
 /** Codes stand in unions named …Code and in lists named …_CODES, and nowhere else. */
@@ -15,7 +15,7 @@ const codesIn = (files: ReturnType<typeof sources>): readonly string[] =>
 
 /** The rooms whose mistakes people meet over HTTP, on the command line and in documents. */
 const ROOMS =
-  /^src\/(core|documents|stores|requests|spending|testing|server|cli|secrets|subjects)\//
+  /^src\/(core|documents|stores|requests|middleware|spending|testing|server|cli|secrets|subjects)\//
 
 const page = readFileSync(`${ROOT}docs/reference/errors.md`, 'utf8')
 const headings = [...page.matchAll(/^## (\S+)$/gm)].map(([, code = '']) => code)

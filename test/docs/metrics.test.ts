@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createSignerMetrics } from '../../src/server/odis/signer-metrics.ts'
+import { createSignerMetrics } from '../../src/server/secrets/metrics.ts'
 import { ROOT } from '../support/sources.ts'
 import { spendingServer } from '../support/spending-server.ts'
 

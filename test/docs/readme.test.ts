@@ -7,10 +7,10 @@ const page = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8')
 const readme = page('README.md')
 
 test('the code in the README is cut from an example that runs', () => {
-  const snippets = [...readme.matchAll(/<!-- (examples\/\S+) -->\n```js\n([\s\S]*?)```/g)]
+  const snippets = [...readme.matchAll(/<!-- (examples\/\S+) -->\n```ts\n([\s\S]*?)```/g)]
   expect(snippets.length).toBeGreaterThan(0)
   for (const [, path = '', code = ''] of snippets) expect(page(path)).toContain(code)
-  expect(readme.match(/```js/g)).toHaveLength(snippets.length)
+  expect(readme.match(/```(?:ts|js)/g)).toHaveLength(snippets.length)
 })
 
 test('every YAML block in the README is a document that loads', () => {
@@ -33,6 +33,7 @@ test('links inside the project lead somewhere', () => {
     'docs/guide/requests.md',
     'docs/guide/spending.md',
     'docs/guide/subjects.md',
+    'docs/guide/stores.md',
   ]) {
     const folder = path.includes('/') ? `${path.slice(0, path.lastIndexOf('/'))}/` : ''
     const links = [...page(path).matchAll(/\]\((?!https?:)([^)#]+)/g)]

@@ -1,26 +1,14 @@
-/** Everything that a signer can be told is a flag, a variable and a row, with the default that holds. */
+/** Every setting of a signer is a flag, a variable and a row, with the default that holds. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { odisAudit } from '../../src/cli/odis-audit.ts'
-import { odisKeygen } from '../../src/cli/odis-keygen.ts'
-import { odisSigner } from '../../src/cli/odis-signer.ts'
-import { toSeconds } from '../../src/core/index.ts'
-import {
-  ODIS_OPTION_NAMES,
-  ODIS_VARIABLES,
-  odisVariableOf,
-} from '../../src/server/odis/option-names.ts'
-import {
-  DEFAULT_IN_ALL,
-  DEFAULT_KEEP_AUDIT,
-  DEFAULT_PER_ADDRESS,
-  DEFAULT_SIGNER_PORT,
-  DEFAULT_SIGNER_STORE,
-  MAX_AUDIT_DAYS,
-  type OuterRate,
-} from '../../src/server/odis/signer-settings.ts'
-import { OPTION_NAMES, variableOf } from '../../src/server/options.ts'
+import { odisCommands } from '../../src/cli/odis.ts'
+import { flagsOf, rowsOf, variablesOf } from '../../src/documents/settings/reference.ts'
+import { SERVER_SETTINGS } from '../../src/server/config/settings.ts'
+import { MAX_AUDIT_DAYS, SIGNER_SETTINGS } from '../../src/server/secrets/config.ts'
 import { ROOT } from '../support/sources.ts'
+
+const commandFlags = (command: string) =>
+  odisCommands.find(({ name }) => name === command)?.flags ?? []
 
 const pageOf = (name: string): string => readFileSync(`${ROOT}docs/reference/${name}.md`, 'utf8')
 const [cli, config] = [pageOf('cli'), pageOf('config')]
@@ -29,54 +17,49 @@ const sectionOf = (command: string): string =>
 
 /** What the rows of a command say of a flag: its variable and its meaning. */
 const rowOf = (command: string, flag: string): readonly string[] =>
-  (new RegExp(`^\\| \`--${flag}[ \`].*$`, 'm').exec(sectionOf(command))?.[0] ?? '')
+  (new RegExp(`^\\| \`${flag}[ \`].*$`, 'm').exec(sectionOf(command))?.[0] ?? '')
     .split('|')
     .slice(2, 4)
     .map((cell) => cell.trim())
 
+const settings = rowsOf(SIGNER_SETTINGS)
+const odis = variablesOf(SIGNER_SETTINGS).filter((name) => name.startsWith('HEADGATE_ODIS_'))
+
 test('every setting is a flag of the signer, and every flag with a value is a setting', () => {
-  const flags = odisSigner.flags.filter(({ value }) => value !== undefined)
-  const shared = OPTION_NAMES.filter((name) =>
-    ['host', 'port', 'store', 'log-level'].includes(name),
-  )
-  expect(flags.map(({ name }) => name).sort()).toEqual([...ODIS_OPTION_NAMES, ...shared].sort())
+  const flags = commandFlags('odis signer').filter(({ name }) => name !== 'json')
+  expect(flags.map(({ name }) => `--${name}`)).toEqual(settings.map(({ flag }) => flag))
+  expect(odis).toHaveLength(18)
 })
 
 test('every flag has a row with its variable', () => {
-  for (const name of ODIS_OPTION_NAMES) {
-    expect(rowOf('odis signer', name)[0]).toBe(`\`${odisVariableOf(name)}\``)
+  for (const { flag, variable } of settings) {
+    expect(rowOf('odis signer', flag)[0], flag).toBe(variable === '' ? '' : `\`${variable}\``)
   }
-  for (const { name, flags } of [odisKeygen, odisAudit]) {
-    for (const flag of flags) {
-      const option = OPTION_NAMES.find((candidate) => candidate === flag.name)
-      if (option !== undefined) expect(rowOf(name, flag.name)[0]).toBe(`\`${variableOf(option)}\``)
+  const shared = new Map(rowsOf(SERVER_SETTINGS).map(({ flag, variable }) => [flag, variable]))
+  for (const name of ['odis keygen', 'odis audit', 'odis clock repair']) {
+    for (const { name: flag } of commandFlags(name)) {
+      const variable = shared.get(`--${flag}`)
+      if (variable !== undefined) expect(rowOf(name, `--${flag}`)[0]).toBe(`\`${variable}\``)
     }
   }
 })
 
 test('every variable of signers is on the page of the configuration, and the pages name no other', () => {
-  for (const name of ODIS_VARIABLES) expect(config).toContain(`\`${name}\``)
+  const known = [...odis, 'HEADGATE_ODIS_SECRET']
+  for (const name of known) expect(config).toContain(`\`${name}\``)
   for (const page of [cli, config]) {
-    for (const [name] of page.matchAll(/HEADGATE_ODIS_[A-Z_]+/g)) {
-      expect(ODIS_VARIABLES).toContain(name)
-    }
+    for (const [name] of page.matchAll(/HEADGATE_ODIS_[A-Z_]+/g)) expect(known).toContain(name)
   }
 })
 
 test('the defaults on the page, and in help, are those that hold', () => {
-  const rate = ({ count, period }: OuterRate) => `${count}/${period}`
-  const defaults: Readonly<Record<string, string | number>> = {
-    port: DEFAULT_SIGNER_PORT,
-    store: DEFAULT_SIGNER_STORE,
-    'limit-per-address': rate(DEFAULT_PER_ADDRESS),
-    'limit-in-all': rate(DEFAULT_IN_ALL),
-    'audit-days': toSeconds(DEFAULT_KEEP_AUDIT) / 86_400,
+  for (const flag of ['port', 'store', 'limit-per-address', 'limit-in-all', 'audit-days']) {
+    const row = settings.find((candidate) => candidate.flag === `--${flag}`)
+    const byDefault = row?.default.replaceAll('`', '') ?? 'no row'
+    const summary = flagsOf(SIGNER_SETTINGS).find(({ name }) => name === flag)?.summary
+    expect(summary, flag).toContain(byDefault)
+    expect(rowOf('odis signer', `--${flag}`)[1], flag).toContain(byDefault)
   }
-  for (const [flag, byDefault] of Object.entries(defaults)) {
-    const summary = odisSigner.flags.find(({ name }) => name === flag)?.summary
-    expect(summary, flag).toContain(String(byDefault))
-    expect(rowOf('odis signer', flag)[1], flag).toContain(String(byDefault))
-  }
-  expect(rowOf('odis signer', 'audit-days')[1]).toContain(String(MAX_AUDIT_DAYS))
-  expect(rowOf('odis audit', 'store')[1]).toContain(DEFAULT_SIGNER_STORE)
+  expect(rowOf('odis signer', '--audit-days')[1]).toContain(String(MAX_AUDIT_DAYS))
+  expect(rowOf('odis audit', '--store')[1]).toContain(SIGNER_SETTINGS.store.default)
 })

@@ -1,8 +1,8 @@
 /** The guide to subjects says what the code does. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { coveringForms, normalForm } from '../../src/subjects/index.ts'
-import { DEFINITIONS, WHOLE_NAMESPACE } from '../../src/subjects/ucan/capabilities.ts'
+import { coveringForms, MAX_UCAN_WORK, normalForm } from '../../src/subjects/index.ts'
+import { ABILITIES, WHOLE_NAMESPACE } from '../../src/subjects/ucan/capabilities.ts'
 import { ROOT, sources } from '../support/sources.ts'
 
 const page = readFileSync(`${ROOT}docs/guide/subjects.md`, 'utf8')
@@ -30,15 +30,27 @@ describe('spellings of one subject', () => {
 
 test('every ability has a row', () => {
   const rows = rowsOf('Handing out rights').flatMap(([ability]) => quoted(ability))
-  expect(rows.sort()).toEqual([...DEFINITIONS.keys(), WHOLE_NAMESPACE].sort())
+  expect(rows.sort()).toEqual([...ABILITIES.keys(), WHOLE_NAMESPACE].sort())
 })
 
 test('every name of a refusal has a row, and every row is such a name', () => {
   const rows = rowsOf('What a refusal is called').flatMap(([names]) => quoted(names))
   const texts = sources('src/subjects').map(({ text }) => text)
-  const used = texts.flatMap((text) => [
-    ...text.matchAll(/\b(?:no|refused|notFound)\(\s*'([A-Z]\w+)'|\bname: '([A-Z]\w+)'/g),
-  ])
-  const names = used.map(([, call = '', field = '']) => `${call}${field}`)
+  const used = texts.flatMap((text) => [...text.matchAll(/\brefusal\(\s*'([A-Z]\w+)'/g)])
+  const names = used.map(([, name]) => name)
   expect(rows.toSorted()).toEqual([...new Set(names)].sort())
+})
+
+test('the reference states the budget of a message as the code has it', () => {
+  const http = readFileSync(`${ROOT}docs/reference/http.md`, 'utf8')
+  const table = http.split('\n## POST /ucan\n')[1]?.split('\n## ')[0] ?? ''
+  const figure = (row: string) =>
+    Number(new RegExp(`\\| ${row}[^|]*\\| ([\\d,]+)`).exec(table)?.[1]?.replaceAll(',', ''))
+  expect({
+    verified: figure('Signatures'),
+    hashed: figure('Bytes that are hashed'),
+    nodes: figure('Values, as CBOR'),
+    compared: figure('Values of delegated'),
+    pages: figure('Pages'),
+  }).toEqual(MAX_UCAN_WORK)
 })

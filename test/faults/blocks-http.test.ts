@@ -10,6 +10,7 @@ import { times } from '../support/counts.ts'
 const CONFIG = `
 limits: { Foos: { id: opaque, burst: 1000000, count: 1000000, period: 1s } }
 subjects: {}
+overload: { turn: 1h }
 `
 
 /** Started at the same moment: they must make one key between them. */
@@ -22,8 +23,13 @@ const startTwo = async () => {
   return { one, two, key, rates: createRatesClient({ url: `${one.url}/ucan`, key }) }
 }
 
-const spend = async ({ url }: RunningServer, subject: string) => {
-  const response = await fetch(`${url}/v1/spend`, {
+interface Judged {
+  readonly allowed: boolean
+  readonly reason?: string
+}
+
+const spend = async (server: RunningServer, subject: string): Promise<Judged> => {
+  const response = await fetch(`${server.url}/v1/spend`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ limit: 'Foos', id: 'ann', subjects: [subject] }),
@@ -39,7 +45,7 @@ test('a block that is added through one refuses requests on the other, and its e
     expect(await spend(two, ann)).toEqual({ allowed: true })
     const { ok } = await rates.add({ subject: `A${round}.test`, rate: 0 })
     await until(async () => (await spend(two, ann)).allowed === false)
-    expect(await spend(two, ann)).toEqual({ allowed: false, reason: 'blocked' })
+    expect(await spend(two, ann)).toEqual({ allowed: false, reason: 'BLOCKED' })
     expect(await spend(two, 'ann@b.test')).toEqual({ allowed: true })
     await rates.remove(String(ok?.['id']))
     await until(async () => (await spend(two, ann)).allowed === true)

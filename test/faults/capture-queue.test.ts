@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { days, instant } from '../../src/core/time.ts'
-import { openCaptureQueue } from '../../src/spending/capture-queue.ts'
-import { openDiskQueue } from '../../src/spending/disk-queue.ts'
-import { NO_PLANS } from '../../src/spending/plan-catalog.ts'
-import { completeSettings } from '../../src/spending/settings-draft.ts'
+import { openDiskQueue } from '../../src/lib/disk-queue/disk-queue.ts'
+import { openCaptureQueue } from '../../src/spending/operator/capture-queue.ts'
+import { NO_PLANS } from '../../src/spending/plans/resolve.ts'
+import { completeSettings } from '../../src/spending/settings/settings.ts'
 import { createSpending } from '../../src/spending/spending.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { sqlite } from '../../src/stores/sqlite/index.ts'
 import { startChild } from '../support/child.ts'
 import { times } from '../support/counts.ts'
 import { scratchFile } from '../support/scratch-file.ts'
@@ -21,7 +21,7 @@ const FULL_DISK = 'test/faults/children/full-disk.js'
 
 /** As the child has them: no limit, and one window for all. */
 const { settings } = completeSettings({
-  length: days(100_000),
+  window: { length: days(100_000) },
   total: 'unlimited',
   tiers: { BASIC: 'unlimited', EXTENDED: 'unlimited', PRIVILEGED: 'unlimited' },
 })
@@ -41,7 +41,7 @@ test('every expense that was safe is booked once, however often its process was 
     await child.kill('SIGKILL')
   }
 
-  const store = sqliteStore({ path: `${folder}/headgate.db` })
+  const store = sqlite({ path: `${folder}/headgate.db` })
   const spending = createSpending({ store, settings: () => settings, plans: () => NO_PLANS })
   const queue = await openCaptureQueue({
     path: `${folder}/queue`,

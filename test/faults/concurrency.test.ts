@@ -1,19 +1,20 @@
 /** Many at once, and never one too many. */
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createLimiter, parseCatalog } from '../../src/requests/index.ts'
-import { memoryStore } from '../../src/stores/memory/index.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { createLimiter } from '../../src/requests/limiter/verbs.ts'
+import { memory } from '../../src/stores/memory/index.ts'
+import { sqlite } from '../../src/stores/sqlite/index.ts'
+import { acmeCatalog } from '../support/acme-catalog.ts'
 import { startChild } from '../support/child.ts'
 import { times } from '../support/counts.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-const catalog = parseCatalog({ limits: 'Orders: { id: opaque, burst: 20, count: 1, period: 24h }' })
+const catalog = acmeCatalog({ limits: 'Orders: { id: opaque, burst: 20, count: 1, period: 24h }' })
 const order = { limit: 'Orders', id: 'one' }
 
 const stores = {
-  memory: () => memoryStore(),
-  sqlite: () => sqliteStore({ path: join(temporaryFolder(), 'headgate.db') }),
+  memory: () => memory(),
+  sqlite: () => sqlite({ path: join(temporaryFolder(), 'headgate.db') }),
 }
 
 describe('400 spends at once on one bucket of burst 20', () => {
@@ -44,7 +45,7 @@ describe('400 spends at once on one bucket of burst 20', () => {
 test('at 256 callers, at least 100 decisions share one commit', async () => {
   const groups: number[] = []
   const path = join(temporaryFolder(), 'headgate.db')
-  const store = sqliteStore({ path, onCommit: ({ calls }) => groups.push(calls) })
+  const store = sqlite({ path, onCommit: ({ calls }) => groups.push(calls) })
   const limiter = createLimiter({ store, catalog: () => catalog })
   const caller = async (n: number) => {
     for (let i = 0; i < 20; i++) await limiter.spend({ limit: 'Orders', id: `${n}-${i}` })

@@ -21,4 +21,4 @@ test('a simulated day adds up to the tinybar', async () => {
   expect(day.repeated).toBeGreaterThan(0)
   expect(day.resumedAt).toBeLessThan(day.killedAt)
   expect(stderr).toMatch(/█+░* \d\d:00 +\d+ %/)
-}, 1_200_000)
+})

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createSpending, NO_PLANS } from '../../src/spending/index.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { sqlite } from '../../src/stores/sqlite/index.ts'
 import { startChild } from '../support/child.ts'
 import { times } from '../support/counts.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -40,9 +40,9 @@ describe('64 clients in four processes, each holding 300', () => {
   test('of a total of 1,000: three are granted, and the books agree', async () => {
     const path = join(temporaryFolder(), 'headgate.db')
     expect(await grantedAmong(path, 1_000n, 'many')).toBe(3)
-    const store = sqliteStore({ path })
+    const store = sqlite({ path })
     const spending = createSpending({ store, settings: () => SETTINGS, plans: () => NO_PLANS })
-    expect(await spending.verify()).toMatchObject({ entries: 3, drifts: [], missing: [] })
+    expect(await spending.verify()).toMatchObject({ entries: 3, findings: [] })
     await store.close()
   })
 })

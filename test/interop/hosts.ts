@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { memoryStore } from '../../src/stores/memory/index.ts'
+import { memory } from '../../src/stores/memory/index.ts'
 import { createUcanService, type Identity } from '../../src/subjects/index.ts'
 import { listen } from '../support/http-service.ts'
 import { serve } from '../support/serve.ts'
@@ -17,7 +17,7 @@ export const HOSTS = ['the service alone', 'headgate serve'] as const
 export const openHost = (kind: (typeof HOSTS)[number], identity: Identity): Promise<Host> =>
   kind === 'headgate serve'
     ? serveIdentity(identity)
-    : listen(createUcanService({ store: memoryStore(), identity }))
+    : listen(createUcanService({ store: memory(), identity }))
 
 /** A real server as a process of its own. */
 async function serveIdentity({ did, keyDid, secret }: Identity): Promise<Host> {

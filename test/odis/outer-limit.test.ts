@@ -1,5 +1,7 @@
 /** Limits by address, from the request limiter, in front of a signer and in their own step. */
+
 import { expect, test } from 'vitest'
+import { everything } from '../../test/support/everything.ts'
 import { requestFor } from '../support/odis-requests.ts'
 import { samples, strangerKey } from '../support/odis-samples.ts'
 import { signerBench } from '../support/odis-signer.ts'
@@ -16,11 +18,11 @@ test('what the domain refuses has still cost the address; what the address drops
   expect((await bench.ask('sign', stranger)).status).toBe(401)
   const first = requestFor(sample, { nonce: 0, session: 'first' })
   expect((await bench.ask('sign', first)).status).toBe(200)
-  const before = await bench.store.scan('', 10)
+  const before = await everything(bench.store)
   const dropped = await bench.ask('sign', requestFor(sample, { nonce: 1, session: 'second' }))
   expect(dropped).toMatchObject({ status: 429, headers: { 'retry-after': '60' } })
   expect(dropped.body.error).toContain('OUTER_LIMIT')
-  expect(await bench.store.scan('', 10)).toEqual(before)
+  expect(await everything(bench.store)).toEqual(before)
 })
 
 test('an exact retry is free for the domain, and not for the address', async () => {

@@ -1,7 +1,12 @@
-import { blind, dealShares, generatePrivateKey } from '../../src/secrets/poprf/index.ts'
+import {
+  type BlindedMessage,
+  blind,
+  dealShares,
+  generatePrivateKey,
+} from '../../src/secrets/poprf/index.ts'
 
 /** A blinded message that every engine accepts. */
-export const someBlindedMessage = (): Uint8Array => blind(Uint8Array.of(1, 2, 3)).blindedMessage
+export const someBlindedMessage = (): BlindedMessage => blind(Uint8Array.of(1, 2, 3)).blindedMessage
 
 export const someSingleKey = () => ({ kind: 'single', secret: generatePrivateKey() }) as const
 

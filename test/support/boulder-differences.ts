@@ -25,6 +25,16 @@ const MAPPED = 'an IPv4-mapped address is the IPv4 address'
 const CANONICALISED = 'other spellings are canonicalised, not refused'
 const NOT_REGISTERED = 'certificates are counted by registered domain, so it could never match'
 
+const OTHER_BASES = 'readers disagree about 0o and 0b'
+
+/** Whole documents of defaults that are in no vector. */
+export const DOCUMENTS: Readonly<Record<string, Difference>> = {
+  null: refused('DOCUMENT_EMPTY', 'LANDMINE: it switched every limit off without a word'),
+  '~': refused('DOCUMENT_EMPTY', 'LANDMINE: it switched every limit off without a word'),
+  'NewOrdersPerAccount: {burst: 0o24, count: 1, period: 1s}': refused('FIELD_TYPE', OTHER_BASES),
+  'NewOrdersPerAccount: {burst: 0b11, count: 1, period: 1s}': refused('FIELD_TYPE', OTHER_BASES),
+}
+
 /** By the id of the case in defaults_yaml.json. */
 export const DEFAULTS: Readonly<Record<string, Difference>> = {
   'legacy-octal-integer': refused('FIELD_TYPE', 'readers disagree about leading zeros'),

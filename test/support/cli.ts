@@ -1,9 +1,15 @@
+/** The `headgate` command: run in this process, or spawned as users run it. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { runCommand } from '../../src/cli/run.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { WITH_PARENT } from './child.ts'
+import { ROOT } from './sources.ts'
 
 /** What users run: the built command. */
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const MAIN = `${ROOT}dist/cli/main.js`
 
 export interface Outcome {
   readonly exit: number | null
@@ -16,14 +22,17 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Runs a command to its end, in a folder and an environment of its own. */
+/** Runs a command to its end in this process, in a folder and an environment of its own. */
 export const headgate = (
   words: readonly string[],
+  { cwd, env = {} }: Surroundings,
+): Promise<Outcome> => inFolder(cwd, () => startHere(words, env).ended)
+
+/** The same as a process of its own. */
+export const spawnHeadgate = (
+  words: readonly string[],
   surroundings: Surroundings,
-): Promise<Outcome> => {
-  const child = start(words, surroundings)
-  return ended(child)
-}
+): Promise<Outcome> => endOf(spawnCommand(words, surroundings))
 
 export interface RunningServer {
   readonly url: string
@@ -34,12 +43,12 @@ export interface RunningServer {
   readonly ended: Promise<Outcome>
 }
 
-/** Starts `headgate serve` on a free port; it ends with the test. */
+/** Starts `headgate serve` as a process on a free port; it ends with the test. */
 export const serveHeadgate = async (
   words: readonly string[],
   surroundings: Surroundings,
 ): Promise<RunningServer> => {
-  const child = start(['serve', '--port', '0', '--json', ...words], surroundings)
+  const child = spawnCommand(['serve', '--port', '0', '--json', ...words], surroundings)
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
@@ -47,18 +56,33 @@ export const serveHeadgate = async (
   child.stderr?.on('data', (chunk) => {
     log += chunk
   })
-  const end = ended(child)
-  const announced = await Promise.race([firstJson(child), end])
-  if ('exit' in announced) throw new Error(`the server did not start: ${announced.err}`)
-  return {
-    url: String(announced['url']),
-    announced,
-    signal: (name) => {
-      child.kill(name)
-    },
-    log: () => log,
-    ended: end,
+  const ended = endOf(child)
+  const announced = await announcement((listen) => child.stdout?.on('data', listen), ended)
+  const signal = (name: NodeJS.Signals): void => {
+    child.kill(name)
   }
+  return { url: String(announced['url']), announced, signal, log: () => log, ended }
+}
+
+/** The same in this process: a second server costs no second start of Node. */
+export const serveHere = (
+  words: readonly string[],
+  { cwd, env = {} }: Surroundings,
+): Promise<RunningServer> => listenHere(['serve', ...words, ...namedFiles(cwd, words)], env)
+
+/** For any command that listens. It ends with the test, unless a signal has ended it before. */
+export const listenHere = async (
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  run = runCommand,
+): Promise<RunningServer> => {
+  const running = startHere([...words, '--port', '0', '--json'], env, run)
+  onTestFinished(async () => {
+    running.signal('SIGTERM')
+    await running.ended
+  })
+  const announced = await announcement(running.onOutput, running.ended)
+  return { ...running, url: String(announced['url']), announced }
 }
 
 /** Asks again and again until it is so; a test that waits in vain ends by its own timeout. */
@@ -66,16 +90,96 @@ export const until = async (isSo: () => boolean | Promise<boolean>): Promise<voi
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 25))
 }
 
-function start(words: readonly string[], { cwd, env = {} }: Surroundings): ChildProcess {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HEADGATE_'))
-  return spawn(process.execPath, [MAIN, ...words], {
-    cwd,
-    env: { ...Object.fromEntries(inherited), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+let inFolders: Promise<unknown> = Promise.resolve()
+
+/** One after another: a process is in one folder at a time. */
+function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const turn = inFolders.then(async () => {
+    const before = process.cwd()
+    process.chdir(folder)
+    try {
+      return await work()
+    } finally {
+      process.chdir(before)
+    }
   })
+  inFolders = turn.catch(() => {})
+  return turn
 }
 
-function ended(child: ChildProcess): Promise<Outcome> {
+/** A server outlives the moment that this process spends in its folder, so its files are named whole. */
+function namedFiles(folder: string, words: readonly string[]): readonly string[] {
+  const config = join(folder, 'headgate.yml')
+  const text = existsSync(config) ? readFileSync(config, 'utf8') : ''
+  const namesStore = /^store:/m.test(text) || words.includes('--store')
+  return [
+    ...(text === '' ? [] : ['--config', config]),
+    ...(namesStore ? [] : ['--store', `sqlite:${join(folder, 'headgate.db')}`]),
+  ]
+}
+
+function startHere(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  run = runCommand,
+) {
+  const text = { out: '', err: '', log: '' }
+  let listen = (_: string): void => {}
+  let reload = (): void => {}
+  let end = (_: string): void => {}
+  const ending = new Promise<string>((resolve) => {
+    end = resolve
+  })
+  const write = (data: string): void => {
+    text.out += data
+    listen(data)
+  }
+  const ended = run(words, {
+    environment,
+    clock: systemClock,
+    terminal: {
+      out: (line) => write(`${line}\n`),
+      bytes: (data) => write(Buffer.from(data).toString()),
+      err: (line) => {
+        text.err += `${line}\n`
+      },
+      log: {
+        write: (line) => {
+          text.log += line
+        },
+      },
+    },
+    signals: {
+      onReload: (wanted) => {
+        reload = wanted
+      },
+      ended: () => ending,
+    },
+  }).then((exit): Outcome => ({ exit, out: text.out, err: text.err }))
+  return {
+    ended,
+    log: () => text.log,
+    signal: (name: NodeJS.Signals) => (name === 'SIGHUP' ? reload() : end(name)),
+    onOutput: (listener: (data: string) => void) => {
+      listen = listener
+      listener(text.out)
+    },
+  }
+}
+
+/** It dies with this process, even if that is killed. */
+function spawnCommand(words: readonly string[], { cwd, env = {} }: Surroundings): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HEADGATE_'))
+  const child = spawn(process.execPath, ['--import', WITH_PARENT, MAIN, ...words], {
+    cwd,
+    env: { ...Object.fromEntries(inherited), ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  child.channel?.unref()
+  return child
+}
+
+function endOf(child: ChildProcess): Promise<Outcome> {
   let out = ''
   let err = ''
   child.stdout?.on('data', (chunk) => {
@@ -87,12 +191,15 @@ function ended(child: ChildProcess): Promise<Outcome> {
   return new Promise((resolve) => child.on('close', (exit) => resolve({ exit, out, err })))
 }
 
-/** What the server prints once it listens. */
-function firstJson(child: ChildProcess): Promise<Record<string, unknown>> {
+/** What a server prints once it listens. */
+async function announcement(
+  onOutput: (listen: (data: string) => void) => void,
+  ended: Promise<Outcome>,
+): Promise<Record<string, unknown>> {
   let text = ''
-  return new Promise((resolve) => {
-    child.stdout?.on('data', (chunk) => {
-      text += chunk
+  const announced = new Promise<Record<string, unknown>>((resolve) => {
+    onOutput((data) => {
+      text += data
       try {
         resolve(JSON.parse(text))
       } catch {
@@ -100,4 +207,7 @@ function firstJson(child: ChildProcess): Promise<Record<string, unknown>> {
       }
     })
   })
+  const first = await Promise.race([announced, ended])
+  if ('exit' in first) throw new Error(`the server did not start: ${first.err}`)
+  return first
 }

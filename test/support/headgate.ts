@@ -1,16 +1,19 @@
 /** A whole Headgate in memory, with a clock that stands still until a test moves it. */
-import type { Clock, Store } from '../../src/core/index.ts'
-import { type Catalog, createLimiter, parseCatalog } from '../../src/requests/index.ts'
-import type { CatalogStatus, Headgate } from '../../src/server/headgate.ts'
-import { createHttpServer } from '../../src/server/http/server.ts'
-import { createMetrics, type Metrics } from '../../src/server/metrics.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../../src/server/settings.ts'
-import type { Subjects } from '../../src/server/subjects/subjects.ts'
-import { memoryStore } from '../../src/stores/memory/index.ts'
+import type { Store } from '../../src/core/store.ts'
+import type { Clock } from '../../src/core/time.ts'
+import type { Catalog } from '../../src/requests/catalog/catalog.ts'
+import { createLimiter } from '../../src/requests/limiter/verbs.ts'
+import type { CatalogStatus, Headgate } from '../../src/server/app/headgate.ts'
+import { createHttpServer } from '../../src/server/app/http-server.ts'
+import { createMetrics, type Metrics } from '../../src/server/app/metrics.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../src/server/config/settings.ts'
+import type { Subjects } from '../../src/server/subjects/open.ts'
+import { memory } from '../../src/stores/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
+import { acmeCatalog } from './acme-catalog.ts'
 
 /** Five at once, then one every twelve seconds. */
-export const LIMITS = `
+const LIMITS = `
 PerAddress: { id: ipAddress, burst: 5, count: 5, period: 1m }
 PerKey: { id: opaque, burst: 3, count: 1, period: 10s }
 OpenWhenDown: { id: opaque, burst: 3, count: 1, period: 10s, onStoreFailure: open }
@@ -38,11 +41,11 @@ export interface TestOptions {
 
 export const testHeadgate = (options: TestOptions = {}): TestHeadgate => {
   const clock = fakeClock()
-  const plain = memoryStore({ clock })
+  const plain = memory({ clock })
   const store = options.wrap?.(plain) ?? plain
   const metrics = createMetrics()
   const catalog =
-    options.catalog ?? parseCatalog({ limits: LIMITS, defaults: DEFAULTS, overrides: OVERRIDES })
+    options.catalog ?? acmeCatalog({ limits: LIMITS, defaults: DEFAULTS, overrides: OVERRIDES })
   const settings: Settings = { ...DEFAULT_SETTINGS, logLevel: 'silent', ...options.settings }
   const subjects = options.subjects?.(store, clock, metrics)
   const limiter = createLimiter({

@@ -1,4 +1,4 @@
-import type { Field } from '../../src/documents/index.ts'
+import type { Field } from '../../src/documents/field.ts'
 import { parseJson } from '../../src/documents/json.ts'
 
 /** A value as the strict readers take it: written as JSON and read again. */

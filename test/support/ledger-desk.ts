@@ -9,8 +9,9 @@ import {
   type SpendingEvent,
   type SpendingSettings,
 } from '../../src/spending/index.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { sqlite } from '../../src/stores/sqlite/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { pretendedCluster } from '../../src/testing/pretended-cluster.ts'
 import { scratchFile } from './scratch-file.ts'
 
 export const SETTINGS: SpendingSettings = {
@@ -44,11 +45,11 @@ export interface DeskOptions extends Partial<SpendingSettings> {
 export const plansOf = (...plans: readonly object[]): ConfiguredPlans =>
   buildPlanCatalog(parsePlans(JSON.stringify(plans), 'plans.json'))
 
-/** Spending on a new SQLite file, at a clock that stands still. */
+/** Spending on a new SQLite file that pretends to be a cluster, at a clock that stands still. */
 export const openDesk = ({ plans = [], start, ...settings }: DeskOptions = {}): Desk => {
   const clock = fakeClock(start ?? '2026-01-01T10:00:00Z')
   const path = scratchFile()
-  const store = sqliteStore({ path, clock })
+  const store = pretendedCluster(sqlite({ path, clock }))
   const events: SpendingEvent[] = []
   const spending = createSpending({
     store,

@@ -1,7 +1,7 @@
-/** What a client of a signer may be told, and how each conduct says it. CIP-40, "HTTP Transport". */
+/** The answers that a client of a signer may get, in each conduct. CIP-40, "HTTP Transport". */
 import { expect } from 'vitest'
 import type { Conduct } from '../../src/secrets/index.ts'
-import { VERSION } from '../../src/server/version.ts'
+import { VERSION } from '../../src/server/app/version.ts'
 import type { Reply } from './odis-http.ts'
 
 /** Status by CIP-40, status as deployed, and the code that deployed clients know. */
@@ -25,13 +25,13 @@ type Code = keyof typeof REFUSALS
 export interface Answers {
   status(code: Code): number
   /** With the status of the domain where it may be known, and `Retry-After` only where waiting helps. */
-  refused(reply: Reply, code: Code, more?: Told): void
+  refused(reply: Reply, code: Code, more?: RefusalDetails): void
   /** The evaluation. */
   signed(reply: Reply): string
-  told(reply: Reply, status: object): void
+  reported(reply: Reply, status: object): void
 }
 
-export interface Told {
+interface RefusalDetails {
   /** In seconds. */
   readonly wait?: number
   readonly status?: object
@@ -65,7 +65,7 @@ export const answersAs = (conduct: Conduct): Answers => ({
     })
     return reply.body.signature ?? ''
   },
-  told: (reply, status) =>
+  reported: (reply, status) =>
     expect(reply).toEqual({
       status: 200,
       headers: expect.objectContaining(HEADERS),

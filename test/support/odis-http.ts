@@ -12,7 +12,7 @@ export interface Reply {
   }
 }
 
-/** Posts over a connection that is kept. Rejects if whoever listens there ends before it answers. */
+/** Posts over a connection that is kept. Rejects if the server ends before it answers. */
 export const replyTo = async (
   url: string,
   body: string | Uint8Array<ArrayBuffer>,
@@ -24,6 +24,6 @@ export const replyTo = async (
     body,
   })
   const text = await response.text()
-  const told = Object.fromEntries(response.headers)
-  return { status: response.status, headers: told, body: JSON.parse(text) }
+  const found = Object.fromEntries(response.headers)
+  return { status: response.status, headers: found, body: JSON.parse(text) }
 }

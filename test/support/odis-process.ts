@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Endpoint } from '../../src/secrets/claim.ts'
-import { generateKey, publicKeyText, storeKey } from '../../src/secrets/index.ts'
+import type { Endpoint } from '../../src/secrets/domains/domain-kind.ts'
+import { generateKey, publicKeyText, saveKey } from '../../src/secrets/index.ts'
 import { type Reply, replyTo } from './odis-http.ts'
 import { type Served, startServer } from './serve.ts'
 import { ROOT } from './sources.ts'
@@ -14,7 +14,7 @@ export const provideKey = async (folder: string, version = 1): Promise<string> =
   const text = SECRET_BYTE.toString(16).repeat(32)
   writeFileSync(join(folder, 'secret'), text, { mode: 0o600 })
   const key = generateKey()
-  await storeKey(join(folder, 'keys'), secret, key, version)
+  await saveKey(join(folder, 'keys'), secret, key, version)
   return publicKeyText(key)
 }
 
@@ -28,17 +28,20 @@ export const keygen = (folder: string, ...more: readonly string[]): string => {
     .publicKey
 }
 
-/** Over the keys and the database of a folder; outer limits off unless told. */
+/** Over the keys and the database of a folder; without a limit per address unless `more` sets one. */
 export const startSigner = (folder: string, ...more: readonly string[]): Promise<Served> =>
-  startServer([
-    'odis',
-    'signer',
-    ...keyFlags(folder),
-    '--store',
-    `sqlite:${join(folder, 'signer.db')}`,
-    ...(more.includes('--limit-per-address') ? [] : ['--limit-per-address', 'none']),
-    ...more,
-  ])
+  startServer(signerWords(folder, ...more))
+
+/** The command that does that. */
+export const signerWords = (folder: string, ...more: readonly string[]): readonly string[] => [
+  'odis',
+  'signer',
+  ...keyFlags(folder),
+  '--store',
+  `sqlite:${join(folder, 'signer.db')}`,
+  ...(more.includes('--limit-per-address') ? [] : ['--limit-per-address', 'none']),
+  ...more,
+]
 
 /** Where `provideKey` put them. */
 export const keyOptions = (folder: string) => ({

@@ -1,7 +1,7 @@
-/** Requests to a signer for every kind of domain, signed by keys that everybody knows. */
+/** Requests to a signer for every kind of domain, signed by keys that are public. */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import type { Endpoint } from '../../src/secrets/claim.ts'
-import { signingHash } from '../../src/secrets/index.ts'
+import type { Endpoint } from '../../src/secrets/domains/domain-kind.ts'
+import { signingHash } from '../../src/secrets/domains/index.ts'
 import { defined, type Fields, none, ownerKey, type Sample } from './odis-samples.ts'
 import { vectors } from './vectors.ts'
 
@@ -16,7 +16,7 @@ export interface Asking {
   readonly endpoint?: Endpoint
   readonly nonce?: number
   readonly session?: string
-  /** Who asks: whose domain it is, unless told. */
+  /** Who asks. Default: the owner of the domain. */
   readonly key?: Uint8Array
 }
 
@@ -28,12 +28,12 @@ export const requestFor = (sample: Sample, asking: Asking = {}): Fields => {
   return { ...body, options: withProof(sample, Object(body['options']), proof) }
 }
 
-/** The same by nobody in particular. */
+/** The same without a signature. */
 export const withoutProof = (sample: Sample, asking: Asking = {}): Fields => {
   const { domain } = sample
   const { endpoint = 'sign', nonce, session = '' } = asking
-  const turn = { nonce: nonce === undefined ? none(0) : defined(nonce) }
-  const options = { ...sample.options, ...(sample.nonce === 'none' ? {} : turn) }
+  const field = { nonce: nonce === undefined ? none(0) : defined(nonce) }
+  const options = { ...sample.options, ...(sample.nonce === 'none' ? {} : field) }
   return {
     ...(domain['name'] === 'ODIS Sequential Delay Domain' ? { type: TYPES[endpoint] } : {}),
     domain,

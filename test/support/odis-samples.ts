@@ -1,15 +1,15 @@
 /** A domain of every kind, small enough to use up, and what a test must know of it. */
 import { createHash } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import type { Endpoint } from '../../src/secrets/claim.ts'
-import { addressOf } from '../../src/secrets/eip712/address.ts'
+import type { Endpoint } from '../../src/secrets/domains/domain-kind.ts'
+import { addressOfPoint } from '../../src/secrets/eip712/ethereum.ts'
 
 /** Test keys: hashes of plain words. */
 const secretOf = (who: string) => new Uint8Array(createHash('sha256').update(who).digest())
 export const ownerKey = secretOf('owner')
 export const strangerKey = secretOf('stranger')
 
-export const addressOfKey = (key: Uint8Array) => addressOf(secp256k1.getPublicKey(key, false))
+export const addressOfKey = (key: Uint8Array) => addressOfPoint(secp256k1.getPublicKey(key, false))
 export const pointOfKey = (key: Uint8Array) =>
   Buffer.from(secp256k1.getPublicKey(key, true)).toString('hex')
 const owner = addressOfKey(ownerKey)
@@ -40,12 +40,12 @@ export interface Sample {
   readonly domain: Fields
   readonly options: Fields
   readonly endpoints: readonly Endpoint[]
-  /** By what a request shows who sends it, and in which form; absent where everybody may. */
+  /** How a request proves who sends it, and in which form; absent where anyone may. */
   readonly proof?: 'text' | 'optional' | 'authorization' | 'contract'
-  /** Whose domain it is; the owner's unless told. */
+  /** Of the domain's owner. Default: `ownerKey`. */
   readonly key?: Uint8Array
   readonly nonce: 'none' | 'optional' | 'required'
-  /** How many attempts there are at first; Infinity where nobody counts. */
+  /** How many attempts there are at first; Infinity where none is counted. */
   readonly quota: number
   /** How long until one more, in seconds; absent where there is none. */
   readonly wait?: number
@@ -244,7 +244,7 @@ const phoneNumber = (): Sample => ({
   ],
 })
 
-/** Where the contracts stand that allow whoever sends the domain's data, and on which chains. */
+/** Contracts that allow any client that sends the domain's data, and their chains. */
 export const CONTRACTS = [`0x${'e1'.repeat(20)}`, `0x${'e2'.repeat(20)}`] as const
 export const CHAINS = [44_787, 42_220] as const
 

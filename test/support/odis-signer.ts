@@ -1,11 +1,12 @@
 /**
- * A signer behind the server's own HTTP face, over a memory store and a clock that stands still,
- * with an evaluator that counts. It ends with the test that opened it.
+ * A signer behind the server's own HTTP routes, over a cluster pretended in memory and a clock that
+ * moves only by `wait`, with an evaluator that counts. It ends with the test that opened it.
  */
 import { createHash } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { type Store, seconds } from '../../src/core/index.ts'
-import type { Conduct, Endpoint } from '../../src/secrets/claim.ts'
+import type { Store } from '../../src/core/store.ts'
+import { seconds, span } from '../../src/core/time.ts'
+import type { Conduct, Endpoint } from '../../src/secrets/domains/domain-kind.ts'
 import {
   createSigner,
   domainRegistry,
@@ -15,13 +16,13 @@ import {
   type SignerEvent,
   type SignerOptions,
 } from '../../src/secrets/index.ts'
-import { createLogger } from '../../src/server/logger.ts'
-import { createOuterLimit, type OuterRates } from '../../src/server/odis/outer-limit.ts'
-import { createSignerMetrics } from '../../src/server/odis/signer-metrics.ts'
-import { createSignerServer } from '../../src/server/odis/signer-server.ts'
-import { VERSION } from '../../src/server/version.ts'
-import { memoryStore } from '../../src/stores/memory/index.ts'
-import { fakeClock } from '../../src/testing/index.ts'
+import { createLogger } from '../../src/server/app/logger.ts'
+import { VERSION } from '../../src/server/app/version.ts'
+import { createSignerMetrics } from '../../src/server/secrets/metrics.ts'
+import { createOuterLimit, type OuterRates } from '../../src/server/secrets/open.ts'
+import { createSignerServer } from '../../src/server/secrets/routes.ts'
+import { memory } from '../../src/stores/memory/index.ts'
+import { fakeClock, pretendedCluster } from '../../src/testing/index.ts'
 import { type Reply, replyTo } from './odis-http.ts'
 
 export interface Bench {
@@ -45,14 +46,15 @@ export interface BenchOptions extends Omit<Partial<SignerOptions>, 'registry' | 
   readonly conduct?: Conduct
   /** Laid over `KINDS`. */
   readonly kinds?: RegistryOptions
-  /** None unless told; they go by the same clock. */
+  /** Default: none. They use the same clock. */
   readonly limits?: OuterRates
   readonly trustProxy?: readonly string[]
+  readonly corsOrigins?: readonly string[]
 }
 
 /**
- * Every kind of domain. Phone numbers: two attempts, and one more for whoever owns `0xabc`.
- * Contracts: whoever sends the domain's data, without a chain to ask.
+ * Every kind of domain. Phone numbers: two attempts, and one more for the owner of `0xabc`.
+ * Contracts: allowed for a client that sends the domain's data; no chain is called.
  */
 export const KINDS: RegistryOptions = {
   phoneQuota: fixedPhoneQuota({ base: 2, verified: 1, owns: (_, id) => id === '0xabc' }),
@@ -62,10 +64,10 @@ export const KINDS: RegistryOptions = {
   },
 }
 
-/** Answers with a hash of its inputs: which tag and message it was asked about can be told, and no more. */
-const hashEvaluator = (told: () => void) => ({
+/** Answers with a hash of its inputs, so that answers to different tags and messages differ. */
+const hashEvaluator = (onCall: () => void) => ({
   evaluate: async (key: EvaluationKey, tag: Uint8Array, message: Uint8Array) => {
-    told()
+    onCall()
     const hash = createHash('sha256').update(key.secret).update(tag).update(message)
     return new Uint8Array(hash.digest())
   },
@@ -78,6 +80,8 @@ const KEYS = {
   find: (version: number) => (version === 1 ? KEY : undefined),
 }
 
+const TRUSTED = { trusted: true, offBy: span(0), basis: 'record' } as const
+
 const listening = (app: Bench['app']): Bench['url'] => {
   let url: Promise<string> | undefined
   return () => {
@@ -87,9 +91,16 @@ const listening = (app: Bench['app']): Bench['url'] => {
 }
 
 export const signerBench = (options: BenchOptions = {}): Bench => {
-  const { conduct = 'cip40', kinds, limits = {}, trustProxy = [], ...rest } = options
+  const {
+    conduct = 'cip40',
+    kinds,
+    limits = {},
+    trustProxy = [],
+    corsOrigins = [],
+    ...rest
+  } = options
   const clock = fakeClock()
-  const store = options.store ?? memoryStore({ clock })
+  const store = options.store ?? pretendedCluster(memory({ clock }))
   const events: SignerEvent[] = []
   let count = 0
   const metrics = createSignerMetrics({ load: () => ({ running: 0, waiting: 0 }), keys: KEYS })
@@ -102,15 +113,16 @@ export const signerBench = (options: BenchOptions = {}): Bench => {
     registry: domainRegistry({ ...KINDS, ...kinds }),
     conduct,
     version: VERSION,
-    outerLimit: createOuterLimit(limits, memoryStore({ clock })),
+    outerLimit: createOuterLimit(limits, memory({ clock })),
     observe: (event) => {
       metrics.answer(event)
       events.push(event)
     },
     ...rest,
   })
-  const settings = { conduct, trustProxy }
-  const app = createSignerServer({ settings, signer, store, metrics }, createLogger('silent'))
+  const settings = { trustProxy, corsOrigins }
+  const opened = { settings, signer, store, metrics, clock: { verdict: () => TRUSTED } }
+  const app = createSignerServer(opened, createLogger('silent'))
   onTestFinished(() => app.close())
   const url = listening(app)
   const send: Bench['send'] = async (endpoint, body, headers = {}) =>

@@ -24,3 +24,15 @@ export const seeded = (seed: number): Random => {
     },
   }
 }
+
+/** A word with one typing mistake: a letter doubled, left out, exchanged with the next, or capital. */
+export const mistyped = (word: string, random: Random): string => {
+  const at = random.below(word.length)
+  const [before, letter = '', after] = [word.slice(0, at), word[at], word.slice(at + 1)]
+  return random.pick([
+    `${before}${letter}${letter}${after}`,
+    `${before}${after}`,
+    `${before}${after.slice(0, 1)}${letter}${after.slice(1)}`,
+    `${before}${letter.toUpperCase()}${after}`,
+  ])
+}

@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import { type Child, startChild } from './child.ts'
 
 export interface Served {
@@ -12,16 +11,21 @@ export const serve = (args: readonly string[]): Promise<Served> => startServer([
 
 /** The same for any command that listens. */
 export const startServer = async (words: readonly string[]): Promise<Served> => {
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const child = startChild('dist/cli/main.js', [
-    ...words,
-    '--port',
-    `${port}`,
-    '--log-level',
-    'warn',
-  ])
-  await ready(url, child)
+  const served = await announceServer(words)
+  while (!(await fetch(`${served.url}/readyz`)).ok) {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return served
+}
+
+/** The same without waiting until it is ready: it listens, and that is all. */
+export const announceServer = async (
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Served> => {
+  const flags = ['--port', '0', '--json', '--log-level', 'warn']
+  const child = startChild('dist/cli/main.js', [...words, ...flags], env)
+  const url = await announcedUrl(child)
   return {
     url,
     child,
@@ -34,24 +38,15 @@ export const startServer = async (words: readonly string[]): Promise<Served> => 
   }
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      probe.close(() => resolve(port))
-    })
-  })
-
-async function ready(url: string, child: Child): Promise<void> {
-  let over = false
-  child.ended.then(() => {
-    over = true
-  })
+/** Where it listens, from the JSON that it prints once it does. */
+async function announcedUrl(child: Child): Promise<string> {
+  let text = ''
   for (;;) {
-    if (over) throw new Error('the server ended before it was ready')
-    const answered = await fetch(`${url}/readyz`).catch(() => undefined)
-    if (answered?.ok === true) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    text += await child.line()
+    try {
+      return JSON.parse(text).url
+    } catch {
+      // Not whole yet.
+    }
   }
 }

@@ -33,3 +33,25 @@ export const imports = (files: readonly SourceFile[]): readonly Import[] =>
       return { from: path, to: to.startsWith('.') ? posix.join(posix.dirname(path), to) : to }
     }),
   )
+
+/** Only what runs: types leave nothing behind, and what `import()` brings comes later. */
+const STATEMENT = /^(?:import|export) (?!type\b)[^'`;]*?from '([^']+)'/gm
+
+/** What loading a module loads with it: files of ours by their path, packages by their specifier. */
+export const reachable = (
+  entry: string,
+  files: ReadonlyMap<string, string> = new Map(sources().map(({ path, text }) => [path, text])),
+): ReadonlySet<string> => {
+  const seen = new Set<string>()
+  const visit = (path: string): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    // Examples in comments import too, and load nothing.
+    const code = (files.get(path) ?? '').replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    for (const [, to = ''] of code.matchAll(STATEMENT)) {
+      visit(to.startsWith('.') ? posix.join(posix.dirname(path), to) : to)
+    }
+  }
+  visit(entry)
+  return seen
+}

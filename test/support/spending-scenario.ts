@@ -1,10 +1,8 @@
 /** Plays the scenarios of test/vectors/spending against the engine on a real SQLite file. */
 import { HeadgateError, StoreError } from '../../src/core/errors.ts'
 import type { Store } from '../../src/core/store.ts'
-import { type Instant, instant, millis } from '../../src/core/time.ts'
-import { type CaptureQueue, openCaptureQueue } from '../../src/spending/capture-queue.ts'
+import { type Clock, type Instant, instant, millis } from '../../src/core/time.ts'
 import {
-  type BookingAnswer,
   buildPlanCatalog,
   createSpending,
   diffPlans,
@@ -14,12 +12,15 @@ import {
   parsePlans,
   type Spending,
   type SpendingAnswer,
+  type SpendingCharge,
   type SpendingMode,
   type SpendingSettings,
   type Standings,
 } from '../../src/spending/index.ts'
-import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { type CaptureQueue, openCaptureQueue } from '../../src/spending/operator/capture-queue.ts'
+import { sqlite } from '../../src/stores/sqlite/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { pretendedCluster } from '../../src/testing/pretended-cluster.ts'
 
 export interface Step {
   readonly op: string
@@ -71,7 +72,12 @@ export interface Player {
   close(): Promise<void>
 }
 
-export const openPlayer = (scenario: Scenario, path: string): Player => {
+/** In a file at `path`, unless it is told where else. */
+export const openPlayer = (
+  scenario: Scenario,
+  path: string,
+  openStore = (clock: Clock): Store => pretendedCluster(sqlite({ path, clock })),
+): Player => {
   const clock = fakeClock(scenario.clock.start)
   const settings = settingsOf(scenario)
   const game: Game = {
@@ -79,7 +85,7 @@ export const openPlayer = (scenario: Scenario, path: string): Player => {
     started: clock(),
     settings,
     plans: buildPlanCatalog(entriesOf(scenario.config?.plans ?? [])),
-    store: sqliteStore({ path, clock }),
+    store: openStore(clock),
     down: false,
     holds: new Map(),
     path,
@@ -107,7 +113,7 @@ export const openPlayer = (scenario: Scenario, path: string): Player => {
       if (step.at !== undefined) clock.set(instant(game.started + step.at * 1_000))
       if (step.op === 'restart') {
         await game.store.close()
-        game.store = sqliteStore({ path, clock })
+        game.store = openStore(clock)
         instances.clear()
         return {}
       }
@@ -234,18 +240,18 @@ async function spend({ queue }: Game, spending: Spending, step: Step): Promise<u
 const amountOf = (text = '0'): bigint => parseAmount(text, 'amount')
 
 function admissionOf(answer: SpendingAnswer) {
-  const { reason, duplicate, plan } = answer
+  const { reason, replayed, plan } = answer
   const planCreated = plan?.fresh === true && plan.id.startsWith('basic:')
-  return { reason, duplicate, planCreated, ...standingsOf(answer, false) }
+  return { reason, duplicate: replayed, planCreated, ...standingsOf(answer, false) }
 }
 
-function bookingOf(answer: BookingAnswer) {
-  const { late, overage, released, duplicate } = answer
+function bookingOf(answer: SpendingCharge) {
+  const { late, overage, released, replayed } = answer
   return {
     late,
     overage: String(overage),
     released: String(released),
-    duplicate,
+    duplicate: replayed,
     ...standingsOf(answer, false),
   }
 }

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { parseDocument } from '../../src/documents/document.ts'
-import { createHttpServer } from '../../src/server/http/server.ts'
-import { SILENT } from '../../src/server/log.ts'
-import { loadSpending } from '../../src/server/spending/spending-configuration.ts'
-import { openDesk } from '../../src/server/spending/spending-desk.ts'
+import { createHttpServer } from '../../src/server/app/http-server.ts'
+import { SILENT } from '../../src/server/app/log.ts'
+import { loadSpending } from '../../src/server/spending/config.ts'
+import { openSpendingService } from '../../src/server/spending/open.ts'
 import { type TestOptions, testHeadgate } from './headgate.ts'
 import { scratchFile } from './scratch-file.ts'
 
@@ -36,7 +36,7 @@ export const spendingServer = async (options: SpendingServerOptions = {}) => {
     loadSpending({ section: parseDocument(text, 'headgate.yml'), environment: {}, folder })
   let current = await load(section)
   const { store, clock, metrics } = plain
-  const desk = await openDesk({
+  const service = await openSpendingService({
     store,
     current: () => current,
     serving,
@@ -44,9 +44,9 @@ export const spendingServer = async (options: SpendingServerOptions = {}) => {
     clock,
     metrics,
   })
-  const headgate = { ...plain, tokens: () => plain.tokenList, spending: desk }
+  const headgate = { ...plain, tokens: () => plain.tokenList, spending: service }
   const app = createHttpServer(headgate, { now: clock })
-  onTestFinished(() => desk.close())
+  onTestFinished(() => service.close())
   const post = async (url: string, payload: object = {}, headers: object = {}) => {
     const reply = await app.inject({ method: 'POST', url, payload, headers: { ...headers } })
     return { status: reply.statusCode, headers: reply.headers, body: reply.json() }
@@ -57,7 +57,7 @@ export const spendingServer = async (options: SpendingServerOptions = {}) => {
   }
   const reload = async (text: string) => {
     current = await load(text)
-    desk.reloaded()
+    service.reloaded()
   }
-  return { app, post, get, clock, desk, headgate, reload, folder }
+  return { app, post, get, clock, service, headgate, reload, folder }
 }

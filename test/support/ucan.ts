@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto'
+import * as UCAN from '@ipld/dag-ucan'
 import { Delegation, invoke } from '@ucanto/core'
 import type { Block, Delegation as DelegationView, Link, Signer } from '@ucanto/interface'
 import { ed25519 } from '@ucanto/principal'
-import { memoryStore } from '../../src/stores/memory/index.ts'
+import { memory } from '../../src/stores/memory/index.ts'
 import {
   CAR_TYPE,
   createUcanService,
@@ -9,9 +11,10 @@ import {
   type UcanService,
   type UcanServiceOptions,
 } from '../../src/subjects/index.ts'
-import { createShelf } from '../../src/subjects/ucan/blocks.ts'
-import { writeMessage } from '../../src/subjects/ucan/message.ts'
-import { type ClientResult, readReceipt } from '../../src/subjects/ucan/read-receipt.ts'
+import { readArchive } from '../../src/subjects/ucan/archive.ts'
+import { type ClientResult, readReceipt, writeMessage } from '../../src/subjects/ucan/message.ts'
+import { createWorkMeter } from '../../src/subjects/ucan/work.ts'
+import { pretendedCluster } from '../../src/testing/index.ts'
 
 /** A key as the published packages make it: what comes from it owes nothing to our own code. */
 export const newKey = (): Promise<Signer> => ed25519.generate()
@@ -27,7 +30,7 @@ export interface Stage {
   ask(question: Question): Promise<ClientResult>
 }
 
-export interface Grant {
+interface Grant {
   readonly from?: Signer
   readonly to?: Signer
   readonly can?: `${string}/${string}`
@@ -55,10 +58,10 @@ let asked = 0
 
 /** A service on a store of its own, its owner, and an agent who has no right yet. */
 export const stage = async (options: Partial<UcanServiceOptions> = {}): Promise<Stage> => {
-  const { identity = generateIdentity(), store = memoryStore() } = options
+  const { identity = generateIdentity(), store = pretendedCluster(memory()) } = options
   let checks = 0
   const observe: UcanServiceOptions['observe'] = (event) => {
-    if (event.kind === 'signature-check') checks += 1
+    if (event.kind === 'message') checks += event.work.verified
     options.observe?.(event)
   }
   const service = createUcanService({ ...options, store, identity, observe })
@@ -124,10 +127,16 @@ export const sendBlocks = async (
   const body = writeMessage([ran], blocks)
   const { status, body: reply } = await service.handle({ ...POST, body })
   if (status !== 200) throw new Error(`status ${status}: ${new TextDecoder().decode(reply)}`)
-  const archive = createShelf().read(reply)
+  const archive = readArchive(Uint8Array.from(reply), createWorkMeter())
   const receipt = 'broken' in archive ? undefined : readReceipt(archive, ran)
   if (receipt === undefined) throw new Error('no receipt for what was asked')
   return receipt.out
 }
 
 export const POST = { method: 'POST', headers: { 'content-type': CAR_TYPE, accept: CAR_TYPE } }
+
+/** As the history names it. */
+export const fingerprintOf = (delegation: DelegationView): string => {
+  const text = UCAN.format(delegation.data)
+  return hash('sha256', text.slice(0, text.lastIndexOf('.')), 'base64url')
+}

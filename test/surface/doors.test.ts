@@ -3,22 +3,36 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { ROOT } from '../support/sources.ts'
 
-const { exports: doors } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
-  exports: Record<string, string>
+interface Manifest {
+  readonly name: string
+  readonly exports: Readonly<Record<string, string | { types: string; node: string }>>
 }
-const modules = Object.entries(doors).filter(([, file]) => file.endsWith('.js'))
+
+/** What Node loads, and the types that compilers read. */
+const doorsOf = (folder: string) => {
+  const { name, exports }: Manifest = JSON.parse(
+    readFileSync(`${ROOT}${folder}package.json`, 'utf8'),
+  )
+  return Object.entries(exports)
+    .filter(([door]) => door !== './package.json')
+    .map(([door, target]) => {
+      const module = typeof target === 'string' ? target : target.node
+      const types = typeof target === 'string' ? target.replace(/\.js$/, '.d.ts') : target.types
+      return { name: `${name}${door.slice(1)}`, module, types }
+    })
+}
+
+const doors = [...doorsOf(''), ...doorsOf('packages/server/')]
 
 describe('the names that each door exports', () => {
-  for (const [door, file] of modules) {
-    test(`headgate${door.slice(1)}`, async () => {
-      const names = Object.keys(await import(`${ROOT}${file}`)).sort()
+  for (const { name, module } of doors) {
+    test(name, async () => {
+      const names = Object.keys(await import(`${ROOT}${module}`)).sort()
       expect(names).toMatchSnapshot()
     })
   }
 })
 
 test('every door has its types beside it', () => {
-  for (const [, file] of modules) {
-    expect(existsSync(`${ROOT}${file.replace(/\.js$/, '.d.ts')}`), file).toBe(true)
-  }
+  for (const { types } of doors) expect(existsSync(`${ROOT}${types}`), types).toBe(true)
 })

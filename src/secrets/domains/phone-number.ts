@@ -1,13 +1,9 @@
 /** ODIS Phone Number Domain, version 1: one domain for all, and a quota for each account. */
-import { cappedRule } from '../capped-rule.ts'
-import { type Claim, NO_TURN } from '../claim.ts'
-import { refuseDomain } from '../domain-bounds.ts'
-import { type DomainKind, defineKind } from '../domain-kind.ts'
-import { type Address, parseAddress } from '../eip712/address.ts'
-import { string } from '../eip712/atoms.ts'
-import { optional, struct } from '../eip712/struct.ts'
-import type { PhoneQuota } from '../phone-quota.ts'
-import { signedBy } from '../signature/signed-by.ts'
+import { type EthereumAddress, parseEthereumAddress, signedBy } from '../eip712/ethereum.ts'
+import { optional, string, struct } from '../eip712/typed-data.ts'
+import { refuseDomain } from '../mistake.ts'
+import { cappedRule } from '../rules/rule.ts'
+import { type Claim, type DomainKind, defineKind, NO_NONCE } from './domain-kind.ts'
 
 export const PhoneNumberDomain = struct('PhoneNumberDomain', { name: string, version: string })
 
@@ -19,7 +15,7 @@ export const PhoneNumberDomainOptions = struct('PhoneNumberDomainOptions', {
 
 type Options = typeof PhoneNumberDomainOptions.zero
 
-/** It belongs to everybody, so nobody may disable it. */
+/** All accounts share it, so none may disable it. */
 export const phoneNumber = (quota: PhoneQuota): DomainKind =>
   defineKind({
     name: 'ODIS Phone Number Domain',
@@ -35,14 +31,40 @@ export const phoneNumber = (quota: PhoneQuota): DomainKind =>
 function claim(quota: PhoneQuota, options: Options): Claim {
   const { authorization, hashedPhoneNumber } = options
   const account =
-    parseAddress(options.account) ?? refuseDomain('account', 'must be an address', options.account)
+    parseEthereumAddress(options.account) ??
+    refuseDomain('account', 'must be an address', options.account)
   const identifier = hashedPhoneNumber.defined ? hashedPhoneNumber.value : undefined
-  const signers = async (): Promise<readonly Address[]> =>
+  const signers = async (): Promise<readonly EthereumAddress[]> =>
     quota.signersOf === undefined ? [account] : [account, ...(await quota.signersOf(account))]
   return {
-    authenticate: async (hash) => signedBy(hash, authorization, { addresses: await signers() }),
-    turn: NO_TURN,
+    authenticate: async (hash, _, recover) =>
+      signedBy(hash, authorization, { addresses: await signers() }, recover),
+    nonce: NO_NONCE,
     account,
     rule: async () => cappedRule(await quota.totalOf(account, identifier)),
   }
 }
+
+/** How many attempts an account has: a source that operators may replace. */
+export interface PhoneQuota {
+  /** In all, not at a time. `identifier` is a hashed phone number that the client claims as its own. */
+  totalOf(account: EthereumAddress, identifier: string | undefined): Promise<number>
+  /** Other addresses that may sign for the account. */
+  signersOf?(account: EthereumAddress): Promise<readonly EthereumAddress[]>
+}
+
+export interface FixedPhoneQuota {
+  /** For every account. */
+  readonly base: number
+  /** On top, for an account that owns the identifier it names. */
+  readonly verified: number
+  /** Whether the account was verified as the owner. Default: no account is. */
+  readonly owns?: (account: EthereumAddress, identifier: string) => boolean | Promise<boolean>
+}
+
+export const fixedPhoneQuota = ({ base, verified, owns }: FixedPhoneQuota): PhoneQuota => ({
+  totalOf: async (account, identifier) => {
+    const owner = identifier !== undefined && ((await owns?.(account, identifier)) ?? false)
+    return owner ? base + verified : base
+  },
+})

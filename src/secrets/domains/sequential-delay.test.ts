@@ -5,8 +5,9 @@ import { mistakeOf } from '../../../test/support/mistake-of.ts'
 import { blindedMessage } from '../../../test/support/odis-requests.ts'
 import { none } from '../../../test/support/odis-samples.ts'
 import { vectors } from '../../../test/support/vectors.ts'
-import { instant, type Value } from '../../core/index.ts'
-import type { Rule } from '../rule.ts'
+import type { Value } from '../../core/store.ts'
+import { instant } from '../../core/time.ts'
+import type { Rule } from '../rules/rule.ts'
 import { sequentialDelay } from './sequential-delay.ts'
 
 interface Trace {

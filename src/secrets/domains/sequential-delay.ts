@@ -3,16 +3,24 @@
  *
  * The first delay counts from the epoch, so it can hold a "not before" date.
  */
-import { type Span, type Stage, seconds, span } from '../../core/index.ts'
-import { type Claim, NO_TURN, type Where } from '../claim.ts'
-import { checkStageSize, MAX_DELAY_SECONDS, MAX_STAGES, refuseDomain } from '../domain-bounds.ts'
-import { defineKind } from '../domain-kind.ts'
-import { address, bool, string, uint256 } from '../eip712/atoms.ts'
-import { list, optional, struct, valueOr } from '../eip712/struct.ts'
-import { signedBy } from '../signature/signed-by.ts'
-import { stagedRule } from '../staged-rule.ts'
+import type { Stage } from '../../core/staged.ts'
+import { type Span, seconds, span } from '../../core/time.ts'
+import { signedBy } from '../eip712/ethereum.ts'
+import {
+  address,
+  bool,
+  list,
+  optional,
+  string,
+  struct,
+  uint256,
+  valueOr,
+} from '../eip712/typed-data.ts'
+import { refuseDomain } from '../mistake.ts'
+import { checkStageSize, MAX_DELAY_SECONDS, MAX_STAGES, stagedRule } from '../rules/rule.ts'
+import { type Claim, type Conduct, defineKind, type Endpoint, NO_NONCE } from './domain-kind.ts'
 
-export const SequentialDelayStage = struct('SequentialDelayStage', {
+const SequentialDelayStage = struct('SequentialDelayStage', {
   delay: uint256,
   resetTimer: optional(bool),
   batchSize: optional(uint256),
@@ -46,28 +54,31 @@ export const sequentialDelay = defineKind({
   claim,
 })
 
-function claim(domain: Domain, { nonce, signature }: Options): Claim {
+function claim(domain: Domain, { nonce, signature }: Options, endpoint: Endpoint): Claim {
   const rule = stagedRule(domain.stages.map(toStage))
   const owner = domain.address
-  const value = nonce.defined ? nonce.value : undefined
   return {
-    authenticate: async (hash, where) =>
+    authenticate: async (hash, conduct, recover) =>
       owner.defined
-        ? signedBy(hash, valueOr(signature, ''), { addresses: [owner.value] })
-        : withoutOwner(where),
-    turn:
+        ? signedBy(hash, valueOr(signature, ''), { addresses: [owner.value] }, recover)
+        : withoutOwner(endpoint, conduct),
+    nonce:
       owner.defined || nonce.defined
-        ? { kind: 'counted', nonce: value, required: owner.defined }
-        : NO_TURN,
+        ? {
+            kind: 'counted',
+            value: valueOr<number | undefined>(nonce, undefined),
+            required: owner.defined,
+          }
+        : NO_NONCE,
     rule: async () => rule,
   }
 }
 
 /** The document lets a domain go without an address; the deployed service does not. */
-function withoutOwner({ endpoint, conduct }: Where): string | undefined {
+function withoutOwner(endpoint: Endpoint, conduct: Conduct): string | undefined {
   if (conduct === 'celo') return 'a domain without an address'
   return endpoint === 'disable'
-    ? 'a domain without an address, which nobody may disable'
+    ? 'a domain without an address, which cannot be disabled'
     : undefined
 }
 
@@ -82,7 +93,7 @@ function toStage(stage: Domain['stages'][number], index: number): Stage {
   return { delay: delaySpan(stage.delay), resetTimer, batch, repetitions }
 }
 
-/** Beyond 285 years microseconds are no longer exact, and no attempt comes due any more. */
+/** Beyond 285 years microseconds are no longer exact: such an attempt never comes due. */
 const LONGEST_SECONDS = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
 
 function delaySpan(delay: number): Span {

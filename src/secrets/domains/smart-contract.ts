@@ -1,13 +1,10 @@
-/** ODIS Smart Contract Domain, version 1: a contract on a chain says who may ask. */
-import type { AccessController } from '../chain/access-controller.ts'
-import { type Claim, NO_TURN } from '../claim.ts'
-import { refuseDomain } from '../domain-bounds.ts'
-import { type DomainKind, defineKind } from '../domain-kind.ts'
-import { parseAddress } from '../eip712/address.ts'
-import { string, uint256 } from '../eip712/atoms.ts'
-import { fromHex } from '../eip712/keccak.ts'
-import { optional, struct, valueOr } from '../eip712/struct.ts'
-import type { Rule } from '../rule.ts'
+/** ODIS Smart Contract Domain, version 1: a contract on a chain decides who may ask. */
+import { fromHex, parseEthereumAddress } from '../eip712/ethereum.ts'
+import { optional, string, struct, uint256, valueOr } from '../eip712/typed-data.ts'
+import { refuseDomain } from '../mistake.ts'
+import type { Rule } from '../rules/rule.ts'
+import type { AccessController } from './access-controller.ts'
+import { type Claim, type DomainKind, defineKind, NO_NONCE } from './domain-kind.ts'
 
 export const SmartContractDomain = struct('SmartContractDomain', {
   name: string,
@@ -25,7 +22,7 @@ export const SmartContractDomainOptions = struct('SmartContractDomainOptions', {
 type Domain = typeof SmartContractDomain.zero
 type Options = typeof SmartContractDomainOptions.zero
 
-/** The contract counts, if anyone does: there is no quota here to tell of, nor anything to disable. */
+/** Any counting is left to the contract: there is no quota here to show, nor anything to disable. */
 export const smartContract = (controller: AccessController): DomainKind =>
   defineKind({
     name: 'ODIS Smart Contract Domain',
@@ -40,7 +37,7 @@ export const smartContract = (controller: AccessController): DomainKind =>
 
 function claim(controller: AccessController, domain: Domain, options: Options): Claim {
   const contract =
-    parseAddress(domain.contractAddress) ??
+    parseEthereumAddress(domain.contractAddress) ??
     refuseDomain('contractAddress', 'must be an address', domain.contractAddress)
   const question = {
     chainId: domain.chainId,
@@ -51,19 +48,20 @@ function claim(controller: AccessController, domain: Domain, options: Options): 
   }
   return {
     authenticate: () => controller.ask(question),
-    turn: NO_TURN,
+    nonce: NO_NONCE,
     rule: async () => UNCOUNTED,
   }
 }
 
 const UNCOUNTED: Rule = {
   stateful: false,
+  endless: true,
   attempt: () => ({ allowed: true }),
   counter: () => 0,
   status: () => ({}),
 }
 
-/** Bytes are written as `0x` and hexadecimal digits; no text at all is no bytes. */
+/** `0x` and hexadecimal digits; an empty text is no bytes. */
 function bytesOf(thing: string, text: string): Uint8Array {
   return (
     fromHex(text === '' ? '0x' : text) ??

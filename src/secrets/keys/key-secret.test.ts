@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../test/support/folder.ts'
 import { hex } from '../../../test/support/hex.ts'
 import { mistakeOfPromise } from '../../../test/support/mistake-of-promise.ts'
 import type { SecretFileWarning } from '../../documents/secret-file.ts'
-import { readKeySecret } from './index.ts'
+import { readKeySecret } from './key-secret.ts'
 
 const secret = Uint8Array.from(randomBytes(32))
 
@@ -61,7 +61,7 @@ test('what cannot be read is refused', async () => {
   }
 })
 
-test('a file that a group can read is told once, and read all the same', async () => {
+test('a file that a group can read gets one warning, and is read all the same', async () => {
   const path = written(hex(secret))
   chmodSync(path, 0o640)
   const told: SecretFileWarning[] = []

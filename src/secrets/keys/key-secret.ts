@@ -3,11 +3,10 @@ import { execFile } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import { systemCode } from '../../core/errors.ts'
 import { checkSecretFile, type SecretFileListener } from '../../documents/secret-file.ts'
-import type { Bytes } from '../poprf/bytes.ts'
-import { wipe } from './key.ts'
-import { refuseKey } from './key-mistake.ts'
+import { type Bytes, secretCopy } from '../poprf/bytes.ts'
+import { refuseKey, wipe } from './key.ts'
 
-/** 32 bytes. Whoever read it wipes it once the keys are open. */
+/** 32 bytes. The caller that read it wipes it once the keys are open. */
 export type KeySecret = Bytes
 
 export type KeySecretSource =
@@ -30,7 +29,7 @@ const MAX_SECRET_TEXT = 128
 const COMMAND_TIMEOUT_MS = 30_000
 
 export interface ReadSecretOptions {
-  /** Told of a file that a group can read too. */
+  /** Called for a file that a group can read too. */
   readonly onShared?: SecretFileListener
 }
 
@@ -46,13 +45,13 @@ export const readKeySecret = async (
   }
 }
 
-/** Hex or base64, with or without a line's end. What was found is not repeated. */
+/** Hex or base64, with or without a line end. Messages do not repeat what was found. */
 function decode(text: Buffer, thing: string): KeySecret {
   const trimmed = text.toString('latin1').trim()
   const encoding = /^[0-9a-fA-F]{64}$/.test(trimmed) ? 'hex' : 'base64'
   const bytes = Buffer.from(trimmed, encoding)
   const canonical = encoding === 'hex' || bytes.toString('base64') === trimmed
-  const secret = Uint8Array.from(bytes)
+  const secret = secretCopy(bytes)
   bytes.fill(0)
   if (canonical && secret.length === SECRET_BYTES) return secret
   wipe(secret)

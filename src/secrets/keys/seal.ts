@@ -1,16 +1,24 @@
-/** Keys at rest: AES-256-GCM (NIST SP 800-38D) under a key of the operator's. */
+/** Keys at rest: AES-256-GCM (NIST SP 800-38D) under the operator's secret. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { type Bytes, concat } from '../poprf/bytes.ts'
-import { checkKey } from './check-key.ts'
-import { type KeyPurpose, requireVersion, type SignerKey, SUITE, wipe } from './key.ts'
+import { concatBytes } from '@noble/hashes/utils.js'
+import { quote } from '../../core/errors.ts'
+import { type Bytes, secretCopy } from '../poprf/bytes.ts'
+import {
+  checkKey,
+  type KeyPurpose,
+  refuseKey,
+  requireVersion,
+  type SignerKey,
+  SUITE,
+  wipe,
+} from './key.ts'
 import { CIPHER, KDF, KEY_FORMAT, type KeyFile, type KeyHeader } from './key-file.ts'
-import { refuseKey } from './key-mistake.ts'
 import { type KeySecret, requireSecret } from './key-secret.ts'
 
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** A new iv each time. Two sealings of one key differ, and neither tells the other. */
+/** A new iv each time: two sealings of one key differ, and reveal nothing of each other. */
 export const sealKey = (key: SignerKey, version: number, secret: KeySecret): KeyFile => {
   const checked = checkKey(`key ${requireVersion(version)}`, key)
   const header: KeyHeader = {
@@ -23,7 +31,7 @@ export const sealKey = (key: SignerKey, version: number, secret: KeySecret): Key
   const iv = Uint8Array.from(randomBytes(IV_BYTES))
   const cipher = createCipheriv(CIPHER, requireSecret(secret), iv, { authTagLength: TAG_BYTES })
   cipher.setAAD(associated(header))
-  const ciphertext = concat(cipher.update(checked.secret), cipher.final())
+  const ciphertext = concatBytes(cipher.update(checked.secret), cipher.final())
   return { ...header, iv, tag: Uint8Array.from(cipher.getAuthTag()), ciphertext }
 }
 
@@ -31,8 +39,8 @@ export const sealKey = (key: SignerKey, version: number, secret: KeySecret): Key
 export const unsealKey = (file: KeyFile, secret: KeySecret, purpose: KeyPurpose): SignerKey => {
   const thing = `key ${file.version}`
   if (file.purpose !== purpose) {
-    const rule = `must be for ${JSON.stringify(purpose)}; a key serves one service only`
-    refuseKey({ code: 'KEY_PURPOSE_WRONG', thing, rule, finding: JSON.stringify(file.purpose) })
+    const rule = `must be for ${quote(purpose)}; a key serves one service only`
+    refuseKey({ code: 'KEY_PURPOSE_WRONG', thing, rule, finding: quote(file.purpose) })
   }
   const opened = openFile(file, secret)
   try {
@@ -43,7 +51,7 @@ export const unsealKey = (file: KeyFile, secret: KeySecret, purpose: KeyPurpose)
   }
 }
 
-/** Refuses a file that the secret does not open. What it holds is not looked at. */
+/** Refuses a file that the secret does not open. Does not check the key in it. */
 export const checkOpens = (file: KeyFile, secret: KeySecret): void => wipe(openFile(file, secret))
 
 function openFile(file: KeyFile, secret: KeySecret): Bytes {
@@ -64,9 +72,9 @@ function decipher(file: KeyFile, secret: KeySecret): Bytes | undefined {
   const opened = machine.update(file.ciphertext)
   try {
     machine.final()
-    return Uint8Array.from(opened)
+    return secretCopy(opened)
   } catch {
-    // The one thing that `final` throws for is a tag that does not fit.
+    // `final` throws only for a tag that does not fit.
     return undefined
   } finally {
     opened.fill(0)

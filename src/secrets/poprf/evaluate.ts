@@ -2,18 +2,19 @@
 
 import { blake2xs } from './blake2xs.ts'
 import { decodeBlindedMessage } from './blinded-message.ts'
-import { OUTPUT_BYTES, requireMessage, requireTag } from './bounds.ts'
-import type { Bytes } from './bytes.ts'
+import { type Bytes, requireMessage, requireTag } from './bytes.ts'
 import { encodeGt, type Gt } from './curve/gt.ts'
 import { pair } from './curve/pairing.ts'
 import { hashToG1, hashToG2 } from './hash-to-curve.ts'
 import { decodeKeyShare, decodePrivateKey } from './key-share.ts'
 import {
+  type BlindResponse,
   encodePartialEvaluation,
   encodePartialResponse,
   encodeResponse,
-  type Response,
 } from './response.ts'
+
+export const OUTPUT_BYTES = 32
 
 /** With the whole key: 1152 bytes, which a client unblinds against the public key. */
 export const evaluate = (privateKey: Bytes, tag: Bytes, blindedMessage: Bytes): Bytes =>
@@ -39,7 +40,7 @@ export const evaluatePlainPartial = (share: Bytes, tag: Bytes, message: Bytes): 
 export const output = (evaluation: Gt): Bytes =>
   blake2xs('PRFEVALH', encodeGt(evaluation), OUTPUT_BYTES)
 
-function respond(key: bigint, tag: Bytes, blindedMessage: Bytes): Response {
+function respond(key: bigint, tag: Bytes, blindedMessage: Bytes): BlindResponse {
   const { a, b } = decodeBlindedMessage(blindedMessage)
   // Never leaves this function: with it anyone could evaluate the tag without asking again.
   const base = hashToG1(requireTag(tag)).multiply(key)

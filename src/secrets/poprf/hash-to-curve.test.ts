@@ -3,15 +3,13 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { hex, utf8 } from '../../../test/support/hex.ts'
 import { vectors } from '../../../test/support/vectors.ts'
-import { blake2s } from './blake2s.ts'
-import { blake2xs } from './blake2xs.ts'
-import { encodeG1, G1_GENERATOR } from './curve/g1.ts'
-import { encodeG2, G2_GENERATOR } from './curve/g2.ts'
+import { blake2s, blake2xs } from './blake2xs.ts'
+import { hashToScalar } from './blinded-message.ts'
 import { encodeGt } from './curve/gt.ts'
 import { pair } from './curve/pairing.ts'
+import { encodeG1, encodeG2, G1_GENERATOR, G2_GENERATOR } from './curve/points.ts'
 import { encodeScalar } from './curve/scalar.ts'
 import { hashToG1, hashToG2 } from './hash-to-curve.ts'
-import { hashToScalar } from './hash-to-scalar.ts'
 
 interface Primitives {
   g1: { utf8: string; point: string }[]
@@ -24,7 +22,7 @@ interface Primitives {
 
 const primitives = vectors<Primitives>('odis/bls12-377-primitives.json')
 
-test('BLAKE2s with the parameters of RFC 7693 is the one that everybody has', () => {
+test('BLAKE2s with the parameters of RFC 7693 is the common one', () => {
   const plain = {
     digestLength: 32,
     fanout: 1,

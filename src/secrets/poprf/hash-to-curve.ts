@@ -1,9 +1,18 @@
 /** H1 and H2 of Pith: bytes to a point of G1 or G2. As celo-bls-snark-rs hashes, and unlike RFC 9380. */
+import { concatBytes } from '@noble/hashes/utils.js'
+import { assert } from '../../core/errors.ts'
+import { blake2xs, type HashDomain } from './blake2xs.ts'
 import { type Bytes, readLittleEndian, split } from './bytes.ts'
 import { FIELD_BITS, FIELD_BYTES, P } from './curve/field.ts'
-import { clearCofactor1, type G1, pointAtX1 } from './curve/g1.ts'
-import { clearCofactor2, type G2, G2_BYTES, pointAtX2 } from './curve/g2.ts'
-import { tryAndIncrement } from './try-and-increment.ts'
+import {
+  clearCofactor1,
+  clearCofactor2,
+  type G1,
+  type G2,
+  G2_BYTES,
+  pointAtX1,
+  pointAtX2,
+} from './curve/points.ts'
 
 const DOMAIN = 'ULforxof'
 
@@ -35,3 +44,28 @@ const wantsLarger = (digest: Bytes): boolean => ((digest.at(-1) ?? 0) & 0b10) !=
 
 const usable = <T extends G1 | G2>(point: T | undefined): T | undefined =>
   point?.is0() === true ? undefined : point
+
+// Hashing by trial: a counter before the message is raised until the digest is usable.
+
+/** More than a third of all digests are usable: that this many fail has a chance below 2^-150. */
+const MAX_TRIES = 255
+
+/** The digest is `length` bytes rounded up to whole nodes of 32; `use` sees the first `length`. */
+export const tryAndIncrement = <T>(
+  domain: HashDomain,
+  message: Bytes,
+  length: number,
+  use: (digest: Bytes) => T | undefined,
+): T => {
+  const whole = 32 * Math.ceil(length / 32)
+  for (let counter = 0; counter < MAX_TRIES; counter++) {
+    const digest = blake2xs(domain, concatBytes(Uint8Array.of(counter), message), whole)
+    const found = use(digest.subarray(0, length))
+    if (found !== undefined) return found
+  }
+  return unusable()
+}
+
+function unusable(): never {
+  assert(false, 'no counter gives a usable digest')
+}

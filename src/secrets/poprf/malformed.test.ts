@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { withByte, withBytes } from '../../../test/support/blinded-messages.ts'
 import { mistakeOf } from '../../../test/support/mistake-of.ts'
-import { checkBlindedMessage } from './blinded-message.ts'
+import { parseBlindedMessage } from './blinded-message.ts'
 import { writeLittleEndian } from './bytes.ts'
 import { P } from './curve/field.ts'
-import { encodeG2, G2_GENERATOR, pointAtX2 } from './curve/g2.ts'
 import { encodeGt, GT_ONE } from './curve/gt.ts'
+import { encodeG2, G2_GENERATOR, pointAtX2 } from './curve/points.ts'
 import { R } from './curve/scalar.ts'
 import {
   aggregate,
@@ -25,9 +25,8 @@ import {
   unblind,
   unblindPartial,
 } from './index.ts'
-import { encodePolynomial } from './polynomial.ts'
-import { checkedTask } from './pool/task.ts'
-import { wasmEngine } from './pool/wasm-engine.ts'
+import { encodePolynomial } from './key-share.ts'
+import { loadEngine } from './pool/evaluator.ts'
 
 const tag = Uint8Array.of(1)
 const message = Uint8Array.of(2)
@@ -244,7 +243,7 @@ test('no refusal repeats a byte of what it refuses', () => {
 })
 
 describe('the cheap check', () => {
-  const passes = (bytes: Uint8Array) => () => checkBlindedMessage(bytes)
+  const passes = (bytes: Uint8Array) => () => parseBlindedMessage(bytes)
 
   test('leaves to the engines what needs the curve', () => {
     expect(passes(blindedMessage)).not.toThrow()
@@ -268,9 +267,10 @@ describe('the cheap check', () => {
       withByte(blindedMessage, 0, (blindedMessage[0] ?? 0) ^ 1),
       'POPRF_PROOF_INVALID',
     ],
-  ])('and the published library refuses %s as ours does', (_, bytes, code) => {
-    const task = checkedTask({ kind: 'single', secret: key }, tag, bytes)
-    expect(mistakeOf(() => wasmEngine(task)).code).toBe(code)
+  ])('and the published library refuses %s as ours does', async (_, bytes, code) => {
+    const published = await loadEngine('wasm')
+    const task = { key: { kind: 'single', secret: key }, tag, blindedMessage: bytes } as const
+    expect(mistakeOf(() => published(task)).code).toBe(code)
     expect(mistakeOf(blinded(bytes)).code).toBe(code)
   })
 })
@@ -279,4 +279,30 @@ test('decoding leaves the bytes it reads as they were, those of a Buffer too', (
   const buffer = Buffer.from(publicKey)
   unblind(buffer, { blindingFactor, tag, response })
   expect(buffer.equals(publicKey)).toBe(true)
+})
+
+describe.each(['wasm', 'typescript'] as const)('the %s engine', (name) => {
+  test.each([
+    ['a private key of 0', 'single', zero, 'POPRF_SCALAR_INVALID'],
+    ['a private key of r', 'single', tooLarge, 'POPRF_SCALAR_INVALID'],
+    ['a private key for a share', 'share', key, 'POPRF_LENGTH_INVALID'],
+    ['a share for a private key', 'single', share, 'POPRF_LENGTH_INVALID'],
+    ['a share of 0', 'share', withBytes(share, 4, zero), 'POPRF_SCALAR_INVALID'],
+    [
+      'a share whose index wraps',
+      'share',
+      withBytes(share, 0, Uint8Array.of(255, 255, 255, 255)),
+      'POPRF_INDEX_INVALID',
+    ],
+  ] as const)('refuses %s', async (_, kind, secret, code) => {
+    const engine = await loadEngine(name)
+    expect(mistakeOf(() => engine({ key: { kind, secret }, tag, blindedMessage })).code).toBe(code)
+  })
+
+  test('refuses a tag beyond its bound', async () => {
+    const engine = await loadEngine(name)
+    const long = new Uint8Array(MAX_TAG_BYTES + 1)
+    const task = { key: { kind: 'single', secret: key }, tag: long, blindedMessage } as const
+    expect(mistakeOf(() => engine(task)).code).toBe('POPRF_TAG_TOO_LONG')
+  })
 })

@@ -2,14 +2,18 @@
 import { describe, expect, test } from 'vitest'
 import { fromHex, hex, utf8 } from '../../../test/support/hex.ts'
 import { vectors } from '../../../test/support/vectors.ts'
-import { decodeFactor, hide } from './blind.ts'
+import { decodeFactor, hide, unblind, unblindPartial } from './blind.ts'
 import { decodeBlindedMessage } from './blinded-message.ts'
-import { encodeG2 } from './curve/g2.ts'
+import { encodeG2 } from './curve/points.ts'
 import { evaluatePartial, evaluatePlain, evaluatePlainPartial } from './evaluate.ts'
-import { decodeKeyShare, publicKeyOf } from './key-share.ts'
-import { decodePolynomial, encodePolynomial, sharePublicKey } from './polynomial.ts'
+import {
+  decodeKeyShare,
+  decodePolynomial,
+  encodePolynomial,
+  publicKeyOf,
+  sharePublicKey,
+} from './key-share.ts'
 import { aggregate, aggregatePlain } from './shares.ts'
-import { unblind, unblindPartial } from './unblind.ts'
 
 interface Shared {
   polynomial: string

@@ -1,16 +1,15 @@
-/** What a service answers: two elements of GT, in a partial answer with the index of its share. */
-import {
-  INDEX_BYTES,
-  PARTIAL_EVALUATION_BYTES,
-  PARTIAL_RESPONSE_BYTES,
-  RESPONSE_BYTES,
-} from './bounds.ts'
-import { type Bytes, concat, requireLength, split } from './bytes.ts'
+/** What a service responds: two elements of GT, in a partial response with the index of its share. */
+import { concatBytes } from '@noble/hashes/utils.js'
+import { type Bytes, requireLength, split } from './bytes.ts'
 import { decodeGt, encodeGt, GT_BYTES, type Gt } from './curve/gt.ts'
-import { decodeIndex, encodeIndex } from './share-index.ts'
+import { decodeIndexed, encodeIndex, INDEX_BYTES } from './key-share.ts'
+
+export const RESPONSE_BYTES = 2 * GT_BYTES
+export const PARTIAL_RESPONSE_BYTES = INDEX_BYTES + RESPONSE_BYTES
+export const PARTIAL_EVALUATION_BYTES = INDEX_BYTES + GT_BYTES
 
 /** A = e(H1(t)^k, a) and B = e(H1(t)^k, b). */
-export interface Response {
+export interface BlindResponse {
   readonly a: Gt
   readonly b: Gt
 }
@@ -21,9 +20,10 @@ export interface OfShare<T> {
   readonly value: T
 }
 
-export const encodeResponse = ({ a, b }: Response): Bytes => concat(encodeGt(a), encodeGt(b))
+export const encodeResponse = ({ a, b }: BlindResponse): Bytes =>
+  concatBytes(encodeGt(a), encodeGt(b))
 
-export const decodeResponse = (bytes: Bytes, thing = 'response'): Response => {
+export const decodeResponse = (bytes: Bytes, thing = 'response'): BlindResponse => {
   const [a = bytes, b = bytes] = split(
     requireLength(thing, bytes, RESPONSE_BYTES),
     GT_BYTES,
@@ -32,22 +32,16 @@ export const decodeResponse = (bytes: Bytes, thing = 'response'): Response => {
   return { a: decodeGt(thing, a), b: decodeGt(thing, b) }
 }
 
-export const encodePartialResponse = ({ index, value }: OfShare<Response>): Bytes =>
-  concat(encodeIndex(index), encodeResponse(value))
+export const encodePartialResponse = ({ index, value }: OfShare<BlindResponse>): Bytes =>
+  concatBytes(encodeIndex(index), encodeResponse(value))
 
-export const decodePartialResponse = (bytes: Bytes): OfShare<Response> => {
-  const thing = 'partial response'
-  requireLength(thing, bytes, PARTIAL_RESPONSE_BYTES)
-  const [index = bytes, rest = bytes] = split(bytes, INDEX_BYTES, RESPONSE_BYTES)
-  return { index: decodeIndex(thing, index), value: decodeResponse(rest, thing) }
-}
+export const decodePartialResponse = (bytes: Bytes): OfShare<BlindResponse> =>
+  decodeIndexed('partial response', bytes, RESPONSE_BYTES, (thing, rest) =>
+    decodeResponse(rest, thing),
+  )
 
 export const encodePartialEvaluation = ({ index, value }: OfShare<Gt>): Bytes =>
-  concat(encodeIndex(index), encodeGt(value))
+  concatBytes(encodeIndex(index), encodeGt(value))
 
-export const decodePartialEvaluation = (bytes: Bytes): OfShare<Gt> => {
-  const thing = 'partial evaluation'
-  requireLength(thing, bytes, PARTIAL_EVALUATION_BYTES)
-  const [index = bytes, rest = bytes] = split(bytes, INDEX_BYTES, GT_BYTES)
-  return { index: decodeIndex(thing, index), value: decodeGt(thing, rest) }
-}
+export const decodePartialEvaluation = (bytes: Bytes): OfShare<Gt> =>
+  decodeIndexed('partial evaluation', bytes, GT_BYTES, decodeGt)

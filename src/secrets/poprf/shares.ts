@@ -1,25 +1,21 @@
-/** Threshold evaluation: t partial answers, whichever they are, make the whole by interpolation. */
+/** Threshold evaluation: the whole response, by interpolation from any t partial ones. */
 import { randomBytes } from '@noble/hashes/utils.js'
-import { MAX_THRESHOLD } from './bounds.ts'
-import type { Bytes } from './bytes.ts'
-import { G2_GENERATOR } from './curve/g2.ts'
+import { type Bytes, refusePoprf } from './bytes.ts'
 import { GT_ONE, type Gt, mulGt, powGt } from './curve/gt.ts'
+import { G2_GENERATOR } from './curve/points.ts'
 import { Fr, type RandomBytes, randomScalar } from './curve/scalar.ts'
 import { output } from './evaluate.ts'
-import { encodeKeyShare } from './key-share.ts'
-import { encodePolynomial } from './polynomial.ts'
-import { refusePoprf } from './poprf-mistake.ts'
+import { abscissaOf, encodeKeyShare, encodePolynomial, MAX_THRESHOLD } from './key-share.ts'
 import {
   decodePartialEvaluation,
   decodePartialResponse,
   encodeResponse,
   type OfShare,
 } from './response.ts'
-import { abscissaOf } from './share-index.ts'
 
 /**
- * What the whole key would have answered, from at least `threshold` partial responses. Cannot tell
- * a false one among them: the client's verification, or `unblindPartial`, does.
+ * What the whole key would have responded, from at least `threshold` partial responses. Does not
+ * notice a false one among them: the client's verification, or `unblindPartial`, does.
  */
 export const aggregate = (threshold: number, partials: readonly Bytes[]): Bytes => {
   const chosen = choose(threshold, partials, decodePartialResponse)
@@ -38,8 +34,8 @@ export interface Deal {
 }
 
 /**
- * A shared key from one hand: whoever runs this has seen the whole key. For development and tests;
- * a service whose signers distrust each other generates its key together.
+ * A shared key from one dealer, who has seen the whole key. For development and tests: signers that
+ * distrust each other generate their key together.
  */
 export const dealShares = (
   count: number,
@@ -60,7 +56,7 @@ export const dealShares = (
 }
 
 /** The weight of each share when the polynomial is read at 0. */
-export const lagrangeWeights = (indices: readonly number[]): readonly bigint[] => {
+const lagrangeWeights = (indices: readonly number[]): readonly bigint[] => {
   const points = indices.map(abscissaOf)
   return points.map((own) => {
     const others = points.filter((point) => point !== own)

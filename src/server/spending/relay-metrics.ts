@@ -1,9 +1,15 @@
-/** The metrics of the relay's own limiter, by the names that its dashboards know. Counted by this process. */
+/** The metrics of a relay's own limiter, under the names that its dashboards know. Counted by this process. */
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { BookingAnswer, SpendingEvent, Tier } from '../../spending/index.ts'
-import { sharedPulse, toNumber, type Watched } from './spending-gauges.ts'
+import type {
+  Allowance,
+  SpendingCharge,
+  SpendingEvent,
+  SpendingOverview,
+  SpendingSettings,
+  Tier,
+} from '../../spending/index.ts'
 
-export interface RelayCounts {
+interface RelayCounts {
   observe(event: SpendingEvent): void
   /** Of the newest window. */
   of(tier: Tier): TierCounts
@@ -11,7 +17,7 @@ export interface RelayCounts {
   refusals(): Iterable<readonly [mode: string, operation: string, count: number]>
 }
 
-export interface TierCounts {
+interface TierCounts {
   /** Plans that began to spend in this window. */
   readonly plans: number
   readonly charged: bigint
@@ -27,8 +33,8 @@ export const relayCounts = (): RelayCounts => {
   let tiers = new Map<Tier, TierCounts>()
   let window = 0
 
-  const book = ({ plan, charged, duplicate, window: booked }: BookingAnswer): void => {
-    if (plan === null || booked === null || duplicate === true || charged === 0n) return
+  const count = ({ plan, charged, replayed, window: booked }: SpendingCharge): void => {
+    if (plan === null || booked === null || replayed === true || charged === 0n) return
     if (booked.startsAt > window) {
       window = booked.startsAt
       tiers = new Map()
@@ -41,7 +47,7 @@ export const relayCounts = (): RelayCounts => {
 
   return {
     observe: (event) => {
-      if (event.kind === 'booking') book(event.answer)
+      if (event.kind === 'charge') count(event.answer)
       if (event.kind !== 'admission' || event.answer.reason !== 'TOTAL_BUDGET') return
       const { mode = 'TRANSACTION', operation = '' } = event.ask
       const own = `${mode}\n${operation}`
@@ -58,9 +64,15 @@ export const relayCounts = (): RelayCounts => {
   }
 }
 
+interface RelayWatched {
+  /** One reading of the store, shared by all gauges of a scrape; undefined if it does not answer. */
+  readonly overview: () => Promise<SpendingOverview | undefined>
+  readonly settings: () => SpendingSettings
+}
+
 export const registerRelayMetrics = (
   registry: Registry,
-  watched: Watched,
+  watched: RelayWatched,
   counts: RelayCounts,
 ): void => {
   const registers = [registry]
@@ -98,15 +110,14 @@ export const registerRelayMetrics = (
   }
 }
 
-function registerTotals(registry: Registry, watched: Watched): void {
-  const pulse = sharedPulse(watched)
+function registerTotals(registry: Registry, { overview, settings }: RelayWatched): void {
   const registers = [registry]
   const remaining = new Gauge({
     name: 'rpc_relay_hbar_rate_remaining',
     help: 'What is left of the budget of the window.',
     registers,
     collect: async () => {
-      const found = await pulse()
+      const found = await overview()
       if (found !== undefined) remaining.set(toNumber(found.total.remaining))
     },
   })
@@ -115,7 +126,7 @@ function registerTotals(registry: Registry, watched: Watched): void {
     help: 'The budget of the window.',
     registers,
     collect: () => {
-      total.set(toNumber(watched.settings().total))
+      total.set(toNumber(settings().total))
     },
   })
   const balance = new Gauge({
@@ -124,10 +135,10 @@ function registerTotals(registry: Registry, watched: Watched): void {
     labelNames: ['accountId'],
     registers,
     collect: async () => {
-      const found = await pulse()
+      const found = await overview()
       balance.reset()
       if (found?.balance === undefined) return
-      balance.set({ accountId: watched.settings().payer }, Number(found.balance.amount))
+      balance.set({ accountId: settings().payer }, Number(found.balance.amount))
     },
   })
 }
@@ -135,3 +146,6 @@ function registerTotals(registry: Registry, watched: Watched): void {
 /** Zero where there is nothing to average, which a graph shows better than nothing at all. */
 const averageOf = ({ plans, charged }: TierCounts): number =>
   plans === 0 ? 0 : Number(charged) / plans
+
+export const toNumber = (allowance: Allowance): number =>
+  allowance === 'unlimited' ? Number.POSITIVE_INFINITY : Number(allowance)

@@ -1,2 +1,2 @@
 /** The door `headgate/memory`. */
-export { type MemoryOptions, memoryStore } from './store.ts'
+export { type MemoryOptions, memory } from './store.ts'

@@ -4,20 +4,32 @@
  * A step runs at once, and JavaScript lets nothing come between its reads and its writes.
  */
 import { StoreError } from '../../core/errors.ts'
-import type { Store } from '../../core/store.ts'
-import type { Clock } from '../../core/time.ts'
-import { systemClock } from '../clock.ts'
-import { checkKeys, checkName, checkPage, checkPlan, checkPosition } from '../plan.ts'
-import { items } from './items.ts'
-import { streams } from './streams.ts'
+import { indexOf } from '../../core/names.ts'
+import type { Append, Entry, Item, Key, ScanPage, Store, Write } from '../../core/store.ts'
+import type { Clock, Instant, Span, Uptime } from '../../core/time.ts'
+import { uptime as processUptime, systemClock } from '../../lib/clock.ts'
+import { checkCommit, checkKeys, checkName, checkPage, checkPosition } from '../bounds.ts'
 
 export interface MemoryOptions {
   readonly clock?: Clock
+  /** Real time, whatever the clock is set to; the process's own unless told. */
+  readonly uptime?: Uptime
 }
 
-export function memoryStore({ clock = systemClock }: MemoryOptions = {}): Store {
-  const values = items()
-  const entries = streams()
+/**
+ * A store in this process: as exact as the others, and forgotten when the process ends.
+ *
+ * @example
+ * import { limiter } from 'headgate'
+ * import { memory } from 'headgate/memory'
+ *
+ * const uploads = limiter({ store: memory(), limits: { Uploads: { atOnce: 2, heldFor: '30s' } } })
+ * console.log((await uploads.acquire('Uploads', 'ann')).allowed)
+ */
+export function memory(options: MemoryOptions = {}): Store {
+  const { clock = systemClock, uptime = processUptime } = options
+  const values = memoryItems()
+  const entries = createStreams()
   let closed = false
 
   const refuseIfClosed = (): void => {
@@ -25,20 +37,23 @@ export function memoryStore({ clock = systemClock }: MemoryOptions = {}): Store 
   }
 
   return {
-    transact: async (step) => {
+    transact: async (step, _guess, intent) => {
       refuseIfClosed()
       const now = clock()
-      const plan = step({
+      const commit = step({
         now,
         read: (...keys) => {
           checkKeys(keys)
-          return keys.map((key) => values.get(key, now))
+          return keys.map(values.get)
         },
       })
-      checkPlan(plan)
-      for (const write of plan.writes) values.apply(write, now)
-      for (const append of plan.appends) entries.append(append)
-      return plan.result
+      checkCommit(commit, intent)
+      if (commit.writes.length > 0) {
+        const moment = { now, lived: uptime() }
+        for (const write of commit.writes) values.apply(write, moment)
+      }
+      for (const append of commit.appends) entries.append(append)
+      return commit.result
     },
     read: async (stream, after, limit) => {
       refuseIfClosed()
@@ -51,7 +66,7 @@ export function memoryStore({ clock = systemClock }: MemoryOptions = {}): Store 
       refuseIfClosed()
       checkName('index', index)
       checkPage(limit)
-      return values.page(after, limit, clock(), index)
+      return values.range(index, after, limit)
     },
     trim: async (stream, before) => {
       refuseIfClosed()
@@ -60,10 +75,10 @@ export function memoryStore({ clock = systemClock }: MemoryOptions = {}): Store 
       entries.trim(stream, before)
     },
     partition: () => '',
-    scan: async (after, limit) => {
+    scan: async (cursor, limit) => {
       refuseIfClosed()
       checkPage(limit)
-      return values.page(after, limit, clock())
+      return values.scan(cursor, limit)
     },
     close: async () => {
       closed = true
@@ -76,3 +91,259 @@ const CLOSED = {
   thing: 'the memory store',
   rule: 'takes no calls once closed',
 } as const
+
+/**
+ * How many keys each write looks at for expiry. Above one, so that a lap ends before as many new
+ * keys were written as it looked at; then the expired are at most about half of what is kept.
+ */
+const LOOKS_PER_WRITE = 2
+
+/** Scans that can go on where they stopped; beyond it, the one that paused longest begins anew. */
+const MAX_SCANS = 64
+
+interface KeptWrite {
+  readonly write: Write
+  /** By the store's uptime; only what expires can be forgotten. */
+  readonly until: number
+}
+
+/**
+ * A scan on its way. A map is walked in the order in which keys came, and those that come meanwhile are
+ * walked too. After as many steps as there were keys, all of these are shown: else it might never end.
+ */
+interface Scan {
+  readonly rest: MapIterator<[Key, KeptWrite]>
+  left: number
+}
+
+/** What the store's clock and its uptime say at one moment. */
+interface Moment {
+  readonly now: Instant
+  readonly lived: Span
+}
+
+/** The keys of a memory store. Expired ones are dropped as others are written. */
+interface MemoryItems {
+  get(key: Key): string | undefined
+  apply(write: Write, moment: Moment): void
+  /** The first `limit` keys of an index beyond `after`, in byte order. */
+  range(index: string, after: Key, limit: number): Item[]
+  scan(cursor: string, limit: number): ScanPage
+  /** How many keys take up memory, the expired among them. */
+  size(): number
+}
+
+export function memoryItems(): MemoryItems {
+  const kept = new Map<Key, KeptWrite>()
+  const lists = new Map<string, Set<Key>>()
+  const scans = new Map<string, Scan>()
+  let scanned = 0
+  let lap = kept.entries()
+
+  const drop = (key: Key): void => {
+    kept.delete(key)
+    const index = indexOf(key)
+    if (index === undefined) return
+    const list = lists.get(index)
+    list?.delete(key)
+    if (list?.size === 0) lists.delete(index)
+  }
+
+  const put = (write: Write, until: number): void => {
+    const { key } = write
+    kept.set(key, { write, until })
+    const index = indexOf(key)
+    if (index === undefined) return
+    const list = lists.get(index)
+    if (list === undefined) lists.set(index, new Set([key]))
+    else list.add(key)
+  }
+
+  const sweep = (moment: Moment): void => {
+    for (let looks = 0; looks < LOOKS_PER_WRITE; looks++) {
+      const next = lap.next()
+      if (next.done === true) {
+        lap = kept.entries()
+        return
+      }
+      const [key, held] = next.value
+      if (isForgettable(held, moment)) drop(key)
+    }
+  }
+
+  const itemsOf = (keys: readonly Key[]): Item[] =>
+    keys.flatMap((key) => {
+      const value = kept.get(key)?.write.value
+      return value === undefined ? [] : [{ key, value }]
+    })
+
+  return {
+    get: (key) => kept.get(key)?.write.value,
+    apply: (write, moment) => {
+      if (write.value === undefined) drop(write.key)
+      else put(write, keptUntil(write, moment))
+      sweep(moment)
+    },
+    size: () => kept.size,
+    range: (index, after, limit) => itemsOf(inOrder(lists.get(index) ?? [], after)(limit)),
+    scan: (cursor, limit) => {
+      const scan = scans.get(cursor) ?? { rest: kept.entries(), left: kept.size }
+      scans.delete(cursor)
+      const items: Item[] = []
+      while (items.length < limit) {
+        const next = scan.left > 0 ? scan.rest.next() : END
+        if (next.done === true) return { items }
+        scan.left -= 1
+        const [key, { write }] = next.value
+        if (write.value !== undefined) items.push({ key, value: write.value })
+      }
+      if (scans.size >= MAX_SCANS) scans.delete([...scans.keys()][0] ?? '')
+      scanned += 1
+      scans.set(`${scanned}`, scan)
+      return { items, next: `${scanned}` }
+    },
+  }
+}
+
+const END = { done: true } as const
+
+function keptUntil({ expiresAt }: Write, { now, lived }: Moment): number {
+  return expiresAt === undefined ? Number.POSITIVE_INFINITY : lived + Math.max(0, expiresAt - now)
+}
+
+/** Expired by the clock, and kept as long in real time: the clock may have leapt. */
+function isForgettable(
+  { write: { expiresAt }, until }: KeptWrite,
+  { now, lived }: Moment,
+): boolean {
+  return expiresAt !== undefined && expiresAt <= now && until <= lived
+}
+
+interface Streams {
+  append(append: Append): void
+  page(stream: string, after: number, limit: number): Entry[]
+  trim(stream: string, before: number): void
+}
+
+function createStreams(): Streams {
+  const kept = new Map<string, Entry[]>()
+  // One count for all streams: a stream trimmed away whole still never sees a position again.
+  let last = 0
+
+  return {
+    append: ({ stream, entry }) => {
+      last += 1
+      const entries = kept.get(stream)
+      if (entries === undefined) kept.set(stream, [{ position: last, entry }])
+      else entries.push({ position: last, entry })
+    },
+    page: (stream, after, limit) => {
+      const entries = kept.get(stream) ?? []
+      const start = firstAt(entries, after + 1)
+      return entries.slice(start, start + limit)
+    },
+    trim: (stream, before) => {
+      const entries = kept.get(stream) ?? []
+      const rest = entries.slice(firstAt(entries, before))
+      if (rest.length === 0) kept.delete(stream)
+      else kept.set(stream, rest)
+    },
+  }
+}
+
+/** Where the first entry at or beyond a position is, by halving: followers read near the end. */
+function firstAt(entries: readonly Entry[], position: number): number {
+  let low = 0
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const entry = entries[middle]
+    if (entry !== undefined && entry.position < position) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/*
+ * Keys in byte order, a page at a time, without sorting them all first: the first page costs a few
+ * looks at each key, every later one only as much as it holds. Sorting a million keys for each page
+ * blocked the process for seconds.
+ */
+
+/** The next keys in order, at most so many; fewer only at the end. */
+type NextKeys = (limit: number) => readonly Key[]
+
+type Compare = (one: Key, other: Key) => number
+
+/** A part this small is sorted whole. */
+const SMALL = 64
+
+/** Quicksort that goes no further than it is asked: what lies beyond the page stays as it is. */
+export function inOrder(keys: Iterable<Key>, after: Key, compare?: Compare): NextKeys {
+  const all = [...keys]
+  const by = compare ?? orderOf(all, after)
+  const left = after === '' ? all : all.filter((key) => by(key, after) > 0)
+  // Where parts end whose keys all come before those of the next part; the nearest is the last.
+  const ends = [left.length]
+  let shown = 0
+  let sorted = 0
+
+  const sortNext = (): void => {
+    const end = ends.at(-1) ?? left.length
+    if (end - sorted > SMALL) {
+      const middle = divide(left, sorted, end, by)
+      ends.push(middle + 1, middle)
+      return
+    }
+    const part = left.slice(sorted, end).sort(by)
+    for (const [at, key] of part.entries()) left[sorted + at] = key
+    sorted = end
+    ends.pop()
+  }
+
+  return (limit) => {
+    const first = shown
+    shown = Math.min(left.length, shown + limit)
+    while (sorted < shown) sortNext()
+    return left.slice(first, shown)
+  }
+}
+
+/** Puts one key in its place, with the smaller before it and the larger after it; answers the place. */
+function divide(keys: Key[], start: number, end: number, by: Compare): number {
+  // By chance: no order in which keys were written makes this slow.
+  swap(keys, start + Math.floor(Math.random() * (end - start)), end - 1)
+  const pivot = keys[end - 1] ?? ''
+  let place = start
+  for (let at = start; at < end - 1; at++) {
+    if (by(keys[at] ?? '', pivot) < 0) swap(keys, at, place++)
+  }
+  swap(keys, place, end - 1)
+  return place
+}
+
+function swap(keys: Key[], one: number, other: number): void {
+  const kept = keys[one] ?? ''
+  keys[one] = keys[other] ?? ''
+  keys[other] = kept
+}
+
+/** Only beyond the surrogates is the order of UTF-16 not that of bytes; without them it is fast. */
+function orderOf(keys: readonly Key[], after: Key): Compare {
+  const beyond = /[\ud800-\uffff]/
+  return beyond.test(after) || keys.some((key) => beyond.test(key)) ? byBytes : byUnits
+}
+
+const byUnits: Compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0)
+
+/** The order of UTF-8 bytes, without making them: that of code points, and surrogates are of the largest. */
+function byBytes(one: string, other: string): number {
+  const shorter = Math.min(one.length, other.length)
+  for (let at = 0; at < shorter; at++) {
+    const [a, b] = [one.charCodeAt(at), other.charCodeAt(at)]
+    if (a !== b) return rank(a) - rank(b)
+  }
+  return one.length - other.length
+}
+
+const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

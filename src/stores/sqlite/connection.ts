@@ -1,22 +1,22 @@
 /**
- * The way to the file: stays open while all is well, and is opened anew after a failure, so that
- * the store recovers when its cause is gone.
+ * The connection to the file: stays open while all is well, and is opened anew after a failure, so
+ * that the store recovers when the cause is gone.
  */
 import { type Stats, statSync } from 'node:fs'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { type Span, span } from '../../core/time.ts'
 import { openDatabase } from './database.ts'
-import { contended, isBusy, unavailable } from './errors.ts'
-import { type Statements, statements } from './statements.ts'
+import type { Database } from './driver.ts'
+import { isBusy, storeContended, storeUnavailable } from './errors.ts'
+import { prepareStatements, type Statements } from './statements.ts'
 
 export interface Connection {
-  /** Throws what `isBusy` knows when another process holds the file, else a `StoreError`. */
+  /** Throws what `isBusy` recognises when another process holds the file, else a `StoreError`. */
   use<T>(work: (sql: Statements) => T): T
   close(): void
 }
 
 interface Opened {
-  readonly db: DatabaseSyncInstance
+  readonly db: Database
   readonly sql: Statements
   readonly file: Stats | undefined
 }
@@ -44,7 +44,7 @@ export function connect(path: string, patience: Span): Connection {
       } catch (cause) {
         if (isBusy(cause)) throw cause
         letGo()
-        throw unavailable(path, cause)
+        throw storeUnavailable(path, cause)
       }
     },
     close: () => {
@@ -54,8 +54,8 @@ export function connect(path: string, patience: Span): Connection {
   }
 }
 
-/** The driver keeps the file open until its statements are collected; whoever copies the file now must find all in it. */
-function emptyLog(db: DatabaseSyncInstance | undefined): void {
+/** The driver keeps the file open until its statements are collected; a copy of the file made now must have everything. */
+function emptyLog(db: Database | undefined): void {
   try {
     db?.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
@@ -67,14 +67,14 @@ function openFirst(path: string, patience: Span): Opened {
   try {
     return open(path, true, patience)
   } catch (error) {
-    if (isBusy(error)) throw contended(path, 'another process writing all the while', error)
+    if (isBusy(error)) throw storeContended(path, 'another process writing all the while', error)
     throw error
   }
 }
 
 function open(path: string, create: boolean, patience: Span): Opened {
   const db = openDatabase(path, { create, patience })
-  return { db, sql: statements(db), file: fileAt(path) }
+  return { db, sql: prepareStatements(db), file: fileAt(path) }
 }
 
 const fileAt = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })

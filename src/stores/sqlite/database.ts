@@ -1,14 +1,13 @@
-/** Opens a database file: creates it, knows whose it is, and sets how SQLite keeps it. */
-
+/** A database file: created if missing, known to be ours, set up as we want it, and its schema up to date. */
 import { closeSync, openSync, statSync } from 'node:fs'
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
-import { systemCode } from '../../core/errors.ts'
+import { assert, quote, systemCode } from '../../core/errors.ts'
 import { type Span, span } from '../../core/time.ts'
-import { uptime } from '../clock.ts'
-import { isBusy, mistake, unopenable } from './errors.ts'
-import { migrate, schemaVersion } from './migrations.ts'
+import { uptime } from '../../lib/clock.ts'
+import { type Database, openDatabaseFile } from './driver.ts'
+import { isBusy, sqliteMistake, unopenable } from './errors.ts'
+import { isRow } from './statements.ts'
 
-/** State tells who was limited and when: nobody else on the machine needs to read it. */
+/** The file shows who was limited and when: other users of the machine need not read it. */
 const FILE_MODE = 0o600
 
 /**
@@ -24,22 +23,57 @@ const CACHE_KIB = 32_768
 /** Between tries while another process opens the same new file. */
 const OPEN_PAUSE_MS = 5
 
-export interface OpenOptions {
+/** 'HdGt' in ASCII: marks our files among those of other programs. */
+export const APPLICATION_ID = 0x48644774
+
+/** `MIGRATIONS[n]` leads from schema version n to n + 1. A step once released is never edited. */
+export const MIGRATIONS: readonly string[] = [
+  `-- The value is what every decision reads: without a rowid, one descent finds it.
+   -- No index on expires_at: it would be rewritten on every charge; see transactions.ts.
+   CREATE TABLE items (
+     key        TEXT PRIMARY KEY NOT NULL,
+     value      TEXT NOT NULL,
+     expires_at INTEGER,
+     -- Measured by how long the file has lived; see transactions.ts.
+     kept_until INTEGER
+   ) STRICT, WITHOUT ROWID;
+
+   -- AUTOINCREMENT: a position is never used again, though its entry was trimmed.
+   CREATE TABLE entries (
+     position INTEGER PRIMARY KEY AUTOINCREMENT,
+     stream   TEXT NOT NULL,
+     entry    TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX entries_by_stream ON entries (stream, position);
+
+   CREATE TABLE lived (
+     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+     lived    INTEGER NOT NULL,
+     uptime   INTEGER NOT NULL
+   ) STRICT;
+   INSERT INTO lived VALUES (1, 0, 0);`,
+]
+
+/** The path of a database file; SQLite's names for databases without a file are refused. */
+export function checkDatabasePath(path: string): void {
+  if (path !== '' && path !== ':memory:' && !path.includes('\0')) return
+  const thing = 'the path of a SQLite store'
+  throw sqliteMistake('STORE_PATH_INVALID', thing, 'must name a file', quote(path))
+}
+
+interface OpenDatabaseOptions {
   /** Create what is missing. Not on a reopen: an empty store would forget every charge. */
   readonly create: boolean
   /** How long to block while other processes hold the file. */
   readonly patience: Span
 }
 
-export function openDatabase(
-  path: string,
-  { create, patience }: OpenOptions,
-): DatabaseSyncInstance {
+export function openDatabase(path: string, { create, patience }: OpenDatabaseOptions): Database {
   if (create) createFile(path)
   else statSync(path)
-  let db: DatabaseSyncInstance | undefined
+  let db: Database | undefined
   try {
-    db = new DatabaseSync(path, { timeout: 0, defensive: true })
+    db = openDatabaseFile(path, { timeout: 0, defensive: true })
     const opened = db
     insist(patience, () => prepareFile(opened, path))
     return db
@@ -47,13 +81,6 @@ export function openDatabase(
     db?.close()
     throw isBusy(cause) ? cause : unopenable(path, cause)
   }
-}
-
-/** The path of a database file; SQLite's names for databases without a file are refused. */
-export function checkPath(path: string): void {
-  if (path !== '' && path !== ':memory:' && !path.includes('\0')) return
-  const finding = JSON.stringify(path)
-  throw mistake('STORE_PATH_INVALID', 'the path of a SQLite store', 'must name a file', finding)
 }
 
 /** Exclusively, and only if missing: closing a second handle of a file drops SQLite's locks. */
@@ -66,7 +93,7 @@ function createFile(path: string): void {
   }
 }
 
-function prepareFile(db: DatabaseSyncInstance, path: string): void {
+function prepareFile(db: Database, path: string): void {
   lookWhoseItIs(db, path)
   db.exec('PRAGMA journal_mode = WAL')
   // FULL: the log is on the disk before COMMIT returns. NORMAL could lose answers on power loss.
@@ -80,12 +107,12 @@ function prepareFile(db: DatabaseSyncInstance, path: string): void {
  * Before anything is touched: turning to WAL would already change a file that is not ours. In one
  * transaction, since a process that just creates the file would else be seen half done.
  */
-function lookWhoseItIs(db: DatabaseSyncInstance, path: string): void {
+function lookWhoseItIs(db: Database, path: string): void {
   db.exec('BEGIN')
   try {
     schemaVersion(db, path)
   } finally {
-    if (db.isTransaction) db.exec('ROLLBACK')
+    rollBack(db)
   }
 }
 
@@ -104,4 +131,65 @@ function insist(patience: Span, work: () => void): void {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_PAUSE_MS)
     }
   }
+}
+
+/**
+ * Brings the schema up to date. Several processes may start at once: the one that gets the
+ * lock migrates, and the others look again under the lock and find nothing left to do.
+ */
+export function migrate(db: Database, path: string, migrations = MIGRATIONS): void {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const version = schemaVersion(db, path, migrations)
+    if (version === migrations.length) {
+      // BEGIN IMMEDIATE passes on a file that may only be read; a write, taken back, does not.
+      db.exec(`PRAGMA user_version = ${version}`)
+      db.exec('ROLLBACK')
+      return
+    }
+    for (const step of migrations.slice(version)) db.exec(step)
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+    db.exec(`PRAGMA user_version = ${migrations.length}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    rollBack(db)
+    throw error
+  }
+}
+
+/** Ends a transaction that may have ended already: SQLite rolls back by itself after some failures. */
+function rollBack(db: Database): void {
+  try {
+    db.exec('ROLLBACK')
+  } catch {
+    // There was nothing left to roll back.
+  }
+}
+
+/** The version of a file of ours, 0 of an empty one; refuses all others. Writes nothing. */
+function schemaVersion(db: Database, path: string, migrations = MIGRATIONS): number {
+  const application = pragma(db, 'application_id')
+  const version = pragma(db, 'user_version')
+  const tables = numberOf(db, COUNT_TABLES, 'tables')
+  if (application === 0 && version === 0 && tables === 0) return 0
+  if (application !== APPLICATION_ID) {
+    const finding = `a database of another program (application id ${application})`
+    throw sqliteMistake('STORE_FOREIGN_FILE', path, 'must be empty or written by Headgate', finding)
+  }
+  if (version > migrations.length) {
+    const rule = `must have schema version ${migrations.length} or older`
+    throw sqliteMistake('STORE_SCHEMA_NEWER', path, rule, `version ${version}, of a newer Headgate`)
+  }
+  return version
+}
+
+const COUNT_TABLES = 'SELECT count(*) AS tables FROM sqlite_schema'
+
+const pragma = (db: Database, name: 'application_id' | 'user_version'): number =>
+  numberOf(db, `PRAGMA ${name}`, name)
+
+function numberOf(db: Database, sql: string, column: string): number {
+  const row = db.prepare(sql).get()
+  assert(isRow(row), `${sql} answers one row`)
+  return Number(row[column])
 }

@@ -1,8 +1,13 @@
 /** What can be wrong with a database file, and what SQLite's own failures mean to a caller. */
-import { existsSync, statSync } from 'node:fs'
-import { constants } from 'node:os'
+import { accessSync, existsSync, constants as modes, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { HeadgateError, StoreError, systemCode } from '../../core/errors.ts'
+import {
+  HeadgateError,
+  type MakeMistake,
+  makeMistake,
+  StoreError,
+  systemCode,
+} from '../../core/errors.ts'
 
 /**
  * - `STORE_PATH_INVALID`: the path names no file.
@@ -18,9 +23,10 @@ export type SqliteErrorCode =
   | 'STORE_FOREIGN_FILE'
   | 'STORE_SCHEMA_NEWER'
 
-/** SQLite's primary result codes that we tell apart. https://sqlite.org/rescode.html */
+/** SQLite's primary result codes that we distinguish. https://sqlite.org/rescode.html */
 const SQLITE_BUSY = 5
 const SQLITE_READONLY = 8
+const SQLITE_CANTOPEN = 14
 const SQLITE_PROTOCOL = 15
 const SQLITE_NOTADB = 26
 
@@ -30,13 +36,13 @@ function resultCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
 }
 
-/** Somebody else holds the file, or won a race for its log: trying again helps. */
+/** Another process holds the file, or won a race for its log: trying again helps. */
 export function isBusy(error: unknown): boolean {
   const code = resultCode(error)
   return code === SQLITE_BUSY || code === SQLITE_PROTOCOL
 }
 
-export const unavailable = (path: string, cause: unknown): StoreError =>
+export const storeUnavailable = (path: string, cause: unknown): StoreError =>
   new StoreError(
     {
       code: 'STORE_UNAVAILABLE',
@@ -47,7 +53,7 @@ export const unavailable = (path: string, cause: unknown): StoreError =>
     { cause },
   )
 
-export const contended = (path: string, finding: string, cause?: unknown): StoreError =>
+export const storeContended = (path: string, finding: string, cause?: unknown): StoreError =>
   new StoreError(
     {
       code: 'STORE_CONTENDED',
@@ -58,14 +64,14 @@ export const contended = (path: string, finding: string, cause?: unknown): Store
     { cause },
   )
 
-export const closed = (path: string): StoreError =>
+export const storeClosed = (path: string): StoreError =>
   new StoreError({ code: 'STORE_CLOSED', thing: path, rule: 'takes no calls once closed' })
 
 /** Why a file could not be opened, from what the system or SQLite said. */
 export function unopenable(path: string, cause: unknown): HeadgateError<SqliteErrorCode> {
   if (cause instanceof HeadgateError) return cause
   if (resultCode(cause) === SQLITE_NOTADB) {
-    return mistake(
+    return sqliteMistake(
       'STORE_NOT_A_DATABASE',
       path,
       'must be a SQLite database',
@@ -74,34 +80,32 @@ export function unopenable(path: string, cause: unknown): HeadgateError<SqliteEr
     )
   }
   const rule = 'must be a file that this process can create or write'
-  return mistake('STORE_UNOPENABLE', path, rule, obstacle(path, cause), cause)
+  return sqliteMistake('STORE_UNOPENABLE', path, rule, obstacle(path, cause), cause)
 }
 
-export const mistake = (
-  code: SqliteErrorCode,
-  thing: string,
-  rule: string,
-  finding: string,
-  cause?: unknown,
-): HeadgateError<SqliteErrorCode> => new HeadgateError({ code, thing, rule, finding }, { cause })
+export const sqliteMistake: MakeMistake<SqliteErrorCode> = makeMistake
 
 /** In words where we know them: SQLite itself only says that it was unable. */
 function obstacle(path: string, cause: unknown): string {
-  if (isRefusal(cause)) return 'no right to write there'
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return 'a directory'
   if (!existsSync(dirname(path))) return `no directory ${dirname(path)}`
-  return messageOf(cause)
+  return isDenied(path, cause) ? 'no right to write there' : messageOf(cause)
 }
 
-/** The system refused: it says so by name to us, and by number to SQLite. */
-function isRefusal(cause: unknown): boolean {
-  if (!(cause instanceof Error)) return false
-  if (resultCode(cause) === SQLITE_READONLY) return true
-  const { EACCES, EPERM, EROFS } = constants.errno
-  if ('systemErrno' in cause) {
-    return [EACCES, EPERM, EROFS].some((number) => number === cause.systemErrno)
+/** Whether the system denied access: it says so by name to us, and not at all to SQLite. */
+function isDenied(path: string, cause: unknown): boolean {
+  const code = resultCode(cause)
+  if (code === SQLITE_CANTOPEN) return !isWritable(path) || !isWritable(dirname(path))
+  return code === SQLITE_READONLY || ['EACCES', 'EPERM', 'EROFS'].includes(systemCode(cause))
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, modes.R_OK | modes.W_OK)
+    return true
+  } catch {
+    return false
   }
-  return ['EACCES', 'EPERM', 'EROFS'].includes(systemCode(cause))
 }
 
 const messageOf = (cause: unknown): string =>

@@ -1,4 +1,4 @@
 /** The door `headgate/sqlite`. */
 export type { SqliteErrorCode } from './errors.ts'
-export type { CommittedGroup } from './group.ts'
-export { type SqliteOptions, sqliteStore } from './store.ts'
+export { type SqliteOptions, sqlite } from './store.ts'
+export type { CommittedGroup } from './transactions.ts'

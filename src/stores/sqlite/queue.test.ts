@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { seconds } from '../../core/time.ts'
-import { queue } from './queue.ts'
+import { callQueue } from './queue.ts'
 
 test('a queue has a bound: beyond it a call is refused at once, and the others are served', async () => {
   const refused: number[] = []
   let served = 0
-  const calls = queue<number>({
+  const calls = callQueue<number>({
     path: 'a file',
     patience: seconds(5),
     serve: (group) => {
@@ -28,7 +28,7 @@ test('a queue has a bound: beyond it a call is refused at once, and the others a
 test('a group that fails takes only its own calls with it', async () => {
   const failed: number[] = []
   const served: number[] = []
-  const calls = queue<number>({
+  const calls = callQueue<number>({
     path: 'a file',
     patience: seconds(5),
     serve: (group) => {

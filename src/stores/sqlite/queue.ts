@@ -1,28 +1,28 @@
 /**
- * Calls waiting for their turn. Those of one moment leave together; while another process holds
- * the file they all wait, by timer and never by blocking, each as long as its patience lasts.
+ * Calls waiting for the file. Those of one moment leave together; while another process holds the
+ * file they all wait, by timer and never by blocking, each as long as its patience lasts.
  */
 import { type Span, span } from '../../core/time.ts'
-import { uptime } from '../clock.ts'
-import { contended, isBusy } from './errors.ts'
+import { uptime } from '../../lib/clock.ts'
+import { isBusy, storeContended } from './errors.ts'
 
 /** Calls that may share a commit: beyond it a group holds up the event loop more than it saves. */
 const MAX_GROUP = 512
 
-/** Calls that may wait. Beyond it nobody would have the patience to be served. */
+/** Calls that may wait: beyond it the last would run out of patience anyway. */
 const MAX_WAITING = 65_536
 
 /** The longest pause between two tries for a busy file, in milliseconds; the shortest is one. */
 const MAX_PAUSE_MS = 16
 
-export interface Queue<Call> {
+interface CallQueue<Call> {
   /** Joins the group that leaves after this turn of the event loop. */
   push(call: Call): void
   /** Resolves once nothing is waiting. */
   drained(): Promise<void>
 }
 
-export interface QueueOptions<Call> {
+interface CallQueueOptions<Call> {
   /** Names the queue in errors. */
   readonly path: string
   readonly patience: Span
@@ -36,7 +36,8 @@ interface Waiting<Call> {
   readonly since: Span
 }
 
-export function queue<Call>({ path, patience, serve, fail }: QueueOptions<Call>): Queue<Call> {
+export function callQueue<Call>(options: CallQueueOptions<Call>): CallQueue<Call> {
+  const { path, patience, serve, fail } = options
   let waiting: Waiting<Call>[] = []
   let underWay = false
   let tries = 0
@@ -46,11 +47,11 @@ export function queue<Call>({ path, patience, serve, fail }: QueueOptions<Call>)
     const deadline = span(uptime() - patience)
     const late = waiting.filter(({ since }) => since <= deadline)
     waiting = waiting.filter(({ since }) => since > deadline)
-    const error = contended(path, 'another process writing all the while', cause)
+    const error = storeContended(path, 'another process writing all the while', cause)
     for (const { call } of late) fail(call, error)
   }
 
-  const turn = (): void => {
+  const serveNext = (): void => {
     const group = waiting.slice(0, MAX_GROUP).map(({ call }) => call)
     try {
       serve(group)
@@ -65,24 +66,24 @@ export function queue<Call>({ path, patience, serve, fail }: QueueOptions<Call>)
         for (const call of group) fail(call, error)
       }
     }
-    next()
+    schedule()
   }
 
-  const next = (): void => {
+  const schedule = (): void => {
     underWay = waiting.length > 0
     if (!underWay) for (const resolve of onEmpty.splice(0)) resolve()
-    else if (tries === 0) setImmediate(turn)
-    else setTimeout(turn, pause(tries))
+    else if (tries === 0) setImmediate(serveNext)
+    else setTimeout(serveNext, pause(tries))
   }
 
   return {
     push: (call) => {
       if (waiting.length >= MAX_WAITING) {
-        fail(call, contended(path, `${MAX_WAITING} calls already waiting`))
+        fail(call, storeContended(path, `${MAX_WAITING} calls already waiting`))
         return
       }
       waiting.push({ call, since: uptime() })
-      if (!underWay) next()
+      if (!underWay) schedule()
     },
     drained: () => (underWay ? new Promise((resolve) => onEmpty.push(resolve)) : Promise.resolve()),
   }

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
 import { copyFileSync, renameSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { everything } from '../../../test/support/everything.ts'
 import { scratchFile } from '../../../test/support/scratch-file.ts'
 import { StoreError } from '../../core/errors.ts'
 import { answer, type Store } from '../../core/store.ts'
 import { millis, type Span } from '../../core/time.ts'
-import { sqliteStore } from './store.ts'
+import { openDatabaseFile } from './driver.ts'
+import { sqlite } from './store.ts'
 
 describe('while another process holds the file', () => {
   test('calls wait without blocking, and are served when it lets go', async () => {
@@ -37,7 +38,7 @@ describe('while another process holds the file', () => {
     await increment(store)
     lock.exec('BEGIN IMMEDIATE')
     lock.exec("UPDATE items SET value = 'not yet'")
-    expect(await store.scan('', 10)).toEqual([{ key: 'count', value: '1' }])
+    expect(await everything(store)).toEqual([{ key: 'count', value: '1' }])
     lock.exec('ROLLBACK')
   })
 
@@ -70,7 +71,7 @@ describe('when the file itself fails', () => {
     expect(failed).toBeInstanceOf(StoreError)
     expect(failed).toMatchObject({ code: 'STORE_UNAVAILABLE', thing: path })
     expect(failed).toHaveProperty('cause.code', 'ENOENT')
-    await expect(store.scan('', 1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await expect(everything(store)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     renameSync(`${path}.away`, path)
     expect(await increment(store)).toBe(2)
   })
@@ -108,7 +109,7 @@ describe('when the file itself fails', () => {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'STORE_UNAVAILABLE' } })
     }
     lock.exec('ALTER TABLE hidden RENAME TO entries')
-    expect(await store.scan('', 10)).toEqual([{ key: 'count', value: '1' }])
+    expect(await everything(store)).toEqual([{ key: 'count', value: '1' }])
     expect(await increment(store)).toBe(2)
   })
 
@@ -134,8 +135,8 @@ test('four processes that start at once on a new file create it together and los
   const path = scratchFile()
   const door = new URL('../../../dist/stores/sqlite/index.js', import.meta.url).href
   const script = `
-    import { sqliteStore } from ${JSON.stringify(door)}
-    const store = sqliteStore({ path: ${JSON.stringify(path)} })
+    import { sqlite } from ${JSON.stringify(door)}
+    const store = sqlite({ path: ${JSON.stringify(path)} })
     const increment = () => store.transact((view) => {
       const value = String(Number(view.read('count')[0] ?? 0) + 1)
       return { writes: [{ key: 'count', value }], appends: [], result: value }
@@ -144,8 +145,8 @@ test('four processes that start at once on a new file create it together and los
     await store.close()`
   const args = ['--input-type=module', '-e', script]
   await Promise.all(Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, args)))
-  const store = sqliteStore({ path })
-  expect(await store.scan('', 10)).toEqual([{ key: 'count', value: '400' }])
+  const store = sqlite({ path })
+  expect(await everything(store)).toEqual([{ key: 'count', value: '400' }])
   await store.close()
 })
 
@@ -157,23 +158,23 @@ const increment = (store: Store): Promise<number> =>
 
 function opened(options: { readonly patience?: Span } = {}) {
   const path = scratchFile()
-  const store = sqliteStore({ path, ...options })
+  const store = sqlite({ path, ...options })
   onTestFinished(() => store.close())
   return { store, path }
 }
 
-/** A store, and the connection of somebody else to its file. */
+/** A store, and another connection to its file. */
 function contended(options: { readonly patience?: Span }) {
   const { store, path } = opened(options)
-  const lock = new DatabaseSync(path)
+  const lock = openDatabaseFile(path)
   onTestFinished(() => lock.close())
   return { store, path, lock }
 }
 
 /** A copy of the file with everything in it; the log is emptied into the file first. */
 async function snapshot(store: Store, path: string, copy: string): Promise<void> {
-  await store.scan('', 1)
-  const db = new DatabaseSync(path)
+  await everything(store)
+  const db = openDatabaseFile(path)
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
   copyFileSync(path, copy)

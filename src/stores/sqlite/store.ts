@@ -4,52 +4,64 @@
  */
 import { resolve } from 'node:path'
 import type { Store } from '../../core/store.ts'
-import { type Clock, type Span, seconds } from '../../core/time.ts'
-import { systemClock } from '../clock.ts'
-import { checkName, checkPage, checkPosition } from '../plan.ts'
-import { connect } from './connection.ts'
-import { checkPath } from './database.ts'
-import { errands } from './errands.ts'
-import { closed } from './errors.ts'
-import type { CommittedGroup } from './group.ts'
-import { transactions } from './transactions.ts'
-import { trims } from './trims.ts'
+import { type Clock, type Span, seconds, type Uptime } from '../../core/time.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { checkName, checkPage, checkPosition } from '../bounds.ts'
+import { type Connection, connect } from './connection.ts'
+import { checkDatabasePath } from './database.ts'
+import { storeClosed } from './errors.ts'
+import { callQueue } from './queue.ts'
+import type { Statements } from './statements.ts'
+import { type CommittedGroup, machineUptime, openTransactions } from './transactions.ts'
 
 export interface SqliteOptions {
   /** The database file; created, readable by its owner only, if it does not exist. */
   readonly path: string
   /** Instead of the system's clock. All processes on one file should agree on the time. */
   readonly clock?: Clock
+  /** Real time, whatever the clock is set to; how long the machine has run unless told. */
+  readonly uptime?: Uptime
   /** How long a call waits for other processes before it rejects with STORE_CONTENDED; 5 s. */
   readonly patience?: Span
-  /** Told of each commit, after its calls were answered. */
+  /** Called for each commit, after its calls were answered. */
   readonly onCommit?: (group: CommittedGroup) => void
 }
 
 /**
  * Throws a `HeadgateError` with a `SqliteErrorCode` if the file cannot be a store. Opening may
  * block, up to `patience`, while other processes create the same file; no later call does.
+ *
+ * @example
+ * import { limiter } from 'headgate'
+ * import { sqlite } from 'headgate/sqlite'
+ *
+ * const store = sqlite('headgate.db')
+ * const exports = limiter({ store, limits: { Exports: { burst: 2, period: '24h' } } })
+ * console.log((await exports.spend('Exports', 'ann')).allowed)
+ * await store.close()
  */
-export function sqliteStore(options: SqliteOptions): Store {
-  const { clock = systemClock, patience = seconds(5), onCommit = () => {} } = options
-  checkPath(options.path)
-  // From here on the same file, wherever the process goes.
+export function sqlite(pathOrOptions: string | SqliteOptions): Store {
+  const options = typeof pathOrOptions === 'string' ? { path: pathOrOptions } : pathOrOptions
+  const { clock = systemClock, uptime = machineUptime } = options
+  const { patience = seconds(5), onCommit = () => {} } = options
+  checkDatabasePath(options.path)
+  // From here on the same file, even if the process changes its directory.
   const path = resolve(options.path)
   const connection = connect(path, patience)
-  const steps = transactions(connection, { path, patience, clock, onCommit })
-  // Two lines, so that readers, who need no lock, do not wait behind trims, which do.
+  const steps = openTransactions(connection, { path, patience, clock, uptime, onCommit })
+  // Two queues, so that reads, which need no lock, do not wait behind trims, which do.
   const reads = errands(connection, path, patience)
   const trimming = trims(errands(connection, path, patience))
   let closing: Promise<void> | undefined
 
   const refuseIfClosed = (): void => {
-    if (closing !== undefined) throw closed(path)
+    if (closing !== undefined) throw storeClosed(path)
   }
 
   return {
-    transact: async (step) => {
+    transact: async (step, _guess, intent) => {
       refuseIfClosed()
-      return steps.run(step)
+      return steps.run(step, intent)
     },
     read: async (stream, after, limit) => {
       refuseIfClosed()
@@ -62,7 +74,7 @@ export function sqliteStore(options: SqliteOptions): Store {
       refuseIfClosed()
       checkName('index', index)
       checkPage(limit)
-      return reads.run((sql) => sql.range(index, after, limit, clock()))
+      return reads.run((sql) => sql.range(index, after, limit))
     },
     trim: async (stream, before) => {
       refuseIfClosed()
@@ -71,16 +83,80 @@ export function sqliteStore(options: SqliteOptions): Store {
       return trimming.trim(stream, before)
     },
     partition: () => '',
-    scan: async (after, limit) => {
+    scan: async (cursor, limit) => {
       refuseIfClosed()
       checkPage(limit)
-      return reads.run((sql) => sql.scan(after, limit, clock()))
+      // The last key that was shown: it tells where to go on, whatever else is written meanwhile.
+      const items = await reads.run((sql) => sql.scan(cursor, limit))
+      const last = items.length < limit ? undefined : items.at(-1)?.key
+      return { items, ...(last !== undefined && { next: last }) }
     },
     close: () => {
       closing ??= Promise.all([steps.drained(), reads.drained(), trimming.drained()]).then(() =>
         connection.close(),
       )
       return closing
+    },
+  }
+}
+
+/** Work on the file that needs no view: pages for readers, and trimming. */
+interface Errands {
+  /** `work` may run more than once. */
+  run<T>(work: (sql: Statements) => T): Promise<T>
+  drained(): Promise<void>
+}
+
+interface Errand {
+  /** Does the work and returns what answers the caller. */
+  work(sql: Statements): () => void
+  reject(error: unknown): void
+}
+
+function errands(connection: Connection, path: string, patience: Span): Errands {
+  const waiting = callQueue<Errand>({
+    path,
+    patience,
+    serve: (group) => {
+      const endings = connection.use((sql) => group.map(({ work }) => work(sql)))
+      for (const end of endings) end()
+    },
+    fail: ({ reject }, error) => reject(error),
+  })
+  return {
+    run: (work) =>
+      new Promise((resolve, reject) => {
+        const perform = (sql: Statements) => {
+          const result = work(sql)
+          return () => resolve(result)
+        }
+        waiting.push({ work: perform, reject })
+      }),
+    drained: waiting.drained,
+  }
+}
+
+/** Entries forgotten at once: a long stream must not hold up the calls between. */
+const TRIM_BATCH = 1_000
+
+function trims(errands: Errands) {
+  const underWay = new Set<Promise<void>>()
+
+  const trimAll = async (stream: string, before: number): Promise<void> => {
+    let forgotten = TRIM_BATCH
+    while (forgotten === TRIM_BATCH) {
+      forgotten = await errands.run((sql) => sql.trim(stream, before, TRIM_BATCH))
+    }
+  }
+
+  return {
+    trim: (stream: string, before: number): Promise<void> => {
+      const trimmed = trimAll(stream, before).finally(() => underWay.delete(trimmed))
+      underWay.add(trimmed)
+      return trimmed
+    },
+    drained: async (): Promise<void> => {
+      await Promise.allSettled(underWay)
     },
   }
 }

@@ -16,10 +16,10 @@ import {
   sendBlocks,
   stage,
 } from '../../../test/support/ucan.ts'
-import { memoryStore } from '../../stores/memory/index.ts'
-import { sqliteStore } from '../../stores/sqlite/index.ts'
-import { createRates } from '../rates.ts'
-import { toBlock } from './blocks.ts'
+import { memory } from '../../stores/memory/index.ts'
+import { sqlite } from '../../stores/sqlite/index.ts'
+import { createRates } from '../rates/rates.ts'
+import { blockOf, toBlock, writeArchive } from './archive.ts'
 import { generateIdentity } from './identity.ts'
 import { writeMessage } from './message.ts'
 
@@ -82,7 +82,7 @@ describe('a revoked delegation', () => {
     )
     const inline = CID.createV1(CBOR.code, identityHash.digest(proof.bytes))
     const answer = await useAs(scene, inline, [])
-    expect(answer.error?.message).toContain('every proof must be a UCAN in DAG-CBOR')
+    expect(answer.error?.message).toContain('must be a UCAN in DAG-CBOR')
   })
 
   test('with an unsigned field more, honestly named, is known by what was signed', async () => {
@@ -108,11 +108,11 @@ describe('a revoked delegation', () => {
     }
   })
 
-  test('written as a JWT is no proof', async () => {
+  test('written as a JWT is refused with the whole request', async () => {
     const scene = await revoked()
     const bytes = new TextEncoder().encode(UCAN.format(scene.proof.data))
     const cid = CID.createV1(CBOR.code, await sha256.digest(bytes))
-    expect((await useAs(scene, cid, [{ cid, bytes }])).error?.name).toBe('Unauthorized')
+    await expect(useAs(scene, cid, [{ cid, bytes }])).rejects.toThrow('status 400')
   })
 
   test('stays revoked when an outsider revokes it too', async () => {
@@ -169,7 +169,7 @@ describe('a tree of proofs in which every token has several', () => {
     return level
   }
 
-  test('of 11 kB is refused after at most 64 signature checks', async () => {
+  test('of 11 kB is refused after checking the service’s own signature, which it has not', async () => {
     const scene = await stage()
     const proofs = await tree(scene, 4, 6)
     const invocation = await invocationOf({ ...add, proofs }, scene.agent, scene.did)
@@ -177,30 +177,14 @@ describe('a tree of proofs in which every token has several', () => {
     expect(size).toBeGreaterThan(8_000)
     const answer = await send(scene.service, invocation)
     expect(answer.error?.name).toBe('Unauthorized')
-    expect(scene.checks()).toBeLessThanOrEqual(64)
+    expect(scene.checks()).toBeLessThanOrEqual(24)
   })
 
-  test('that is just within the budget is searched', async () => {
+  test('that all come from the service is checked once a token', async () => {
     const scene = await stage()
     const answer = await scene.ask({ ...add, proofs: await tree(scene, 3, 3) })
     expect(answer.error?.name).toBe('Unauthorized')
-    expect(scene.checks()).toBeGreaterThan(0)
-    expect(scene.checks()).toBeLessThanOrEqual(64)
-  })
-
-  test('of many capabilities in each token is weighed by them', async () => {
-    const scene = await stage()
-    const first = { can: 'rate-limit/*', with: scene.did } as const
-    const many = Array.from({ length: 60 }, () => first)
-    const middle = await newKey()
-    const far = await newKey()
-    const step = (issuer: Signer, audience: Signer, proofs: readonly DelegationView[]) =>
-      Delegation.delegate({ issuer, audience, capabilities: [first, ...many], proofs: [...proofs] })
-    const one = await step(far, middle, [])
-    const two = await step(middle, scene.agent, [one])
-    const answer = await scene.ask({ ...add, proofs: [two] })
-    expect(answer.error?.message).toContain('signature checks')
-    expect(scene.checks()).toBe(0)
+    expect(scene.checks()).toBeLessThanOrEqual(9)
   })
 
   test('gets an answer no longer than a page', async () => {
@@ -225,7 +209,7 @@ test.each([
 })
 
 test('a hundred copies of one invocation at once add one rate, and all get its receipt', async () => {
-  const store = memoryStore()
+  const store = memory()
   const identity = generateIdentity()
   const { service, owner, did } = await stage({ store, identity })
   const invocation = await invocationOf({ ...add, by: owner }, owner, did)
@@ -241,7 +225,7 @@ test('an invocation sent again after a restart adds nothing', async () => {
   const answers: unknown[] = []
   let invocation: DelegationView | undefined
   for (let start = 0; start < 2; start++) {
-    const store = sqliteStore({ path })
+    const store = sqlite({ path })
     const { service, owner, did } = await stage({ store, identity })
     invocation ??= await invocationOf({ ...add, by: owner }, owner, did)
     answers.push(await send(service, invocation))
@@ -252,7 +236,7 @@ test('an invocation sent again after a restart adds nothing', async () => {
 })
 
 test('the same invocation written differently adds nothing either', async () => {
-  const store = memoryStore()
+  const store = memory()
   const identity = generateIdentity()
   const { service, owner, did } = await stage({ store, identity })
   const invocation = await invocationOf({ ...add, by: owner }, owner, did)
@@ -289,20 +273,56 @@ test('a signature of another key is Unauthorized', async () => {
   expect(answer.error?.name).toBe('Unauthorized')
 })
 
-test('caveats that no message could tell are refused before anybody tries', async () => {
+test('caveats that no message could print are refused before one tries', async () => {
   const scene = await stage()
+  const big = await scene.grant({ nb: { big: 2n ** 60n } })
+  const { error } = await scene.ask({ ...add, proofs: [big] })
+  expect(error?.message).toContain('must be a UCAN')
   const nested = Array.from({ length: 2_000 }).reduce<object>((inner) => [inner], [])
-  for (const strange of [{ big: 2n ** 60n }, { deep: nested }]) {
-    const proof = await scene.grant({ nb: strange })
-    const { error } = await scene.ask({ ...add, proofs: [proof] })
-    expect(error?.message).toContain('every proof must be a UCAN')
+  const deep = await scene.grant({ nb: { deep: nested } })
+  await expect(scene.ask({ ...add, proofs: [deep] })).rejects.toThrow('status 400')
+})
+
+describe('a map that passes for something else', () => {
+  /** Written with other letters first: the encoder would take it for a link itself. */
+  const disguised = (value: unknown): Block => {
+    const text = Buffer.from(CBOR.encode(value)).toString('latin1')
+    const named = text.replaceAll('a~', 'a/').replaceAll('i~~proto~~', 'i__proto__')
+    return blockOf(Uint8Array.from(Buffer.from(named, 'latin1')))
   }
+  const link = { '~': 'x', bytes: 'x', version: 1, code: CBOR.code, multihash: { code: 0x12 } }
+  const noText = { ...link, toString: 1, valueOf: 1 }
+  const bytes = { '~~proto~~': new Uint8Array(68), length: 68 }
+
+  test.each([
+    ['an invocation', (message: object) => ({ ...message, execute: [noText] })],
+    ['a link to one', (message: object) => ({ ...message, execute: [link] })],
+  ])('as %s is refused with the whole request', async (_, change) => {
+    const { service } = await stage()
+    const root = disguised({ 'ucanto/message@7.0.0': change({}) })
+    const body = writeArchive(root, [root])
+    expect((await service.handle({ ...POST, body })).status).toBe(400)
+  })
+
+  test.each([
+    ['a proof', { prf: [noText] }],
+    ['a fact', { fct: [{ reason: noText }] }],
+    ['the signature', { s: bytes }],
+    ['the issuer', { iss: bytes }],
+  ])('as %s of a token is refused with the whole request', async (_, change) => {
+    const { service, agent, did } = await stage()
+    const invocation = await invocationOf(add, agent, did)
+    const token = disguised({ ...Object(CBOR.decode(invocation.bytes)), ...change })
+    const body = writeMessage([parseLink(`${token.cid}`)], [token])
+    expect((await service.handle({ ...POST, body })).status).toBe(400)
+  })
 })
 
 test('a lifetime beyond all reckoning is for ever, and breaks nothing', async () => {
   const { ask, owner: by, grant } = await stage()
   const expiration = 2 ** 60
-  expect((await ask({ ...add, by, expiration })).error).toBeUndefined()
+  const list = { can: 'rate-limit/list', nb: { subject: 'a.test' } } as const
+  expect((await ask({ ...list, by, expiration })).error).toBeUndefined()
   const proofs = [await grant({ expiration })]
   expect((await ask({ ...add, proofs })).error).toBeUndefined()
 })

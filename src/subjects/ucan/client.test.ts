@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { POST } from '../../../test/support/ucan.ts'
-import { instant } from '../../core/index.ts'
-import { memoryStore } from '../../stores/memory/index.ts'
+import { instant } from '../../core/time.ts'
+import { memory } from '../../stores/memory/index.ts'
 import { createRatesClient, type RatesClientOptions } from './client.ts'
-import { delegate, inspectProof } from './delegate.ts'
+import { delegate } from './delegate.ts'
 import { generateIdentity, type Identity, parseIdentity } from './identity.ts'
+import { inspectProof } from './proof-file.ts'
 import { createUcanService } from './service.ts'
 
 const open = (identity: Identity = generateIdentity()) => {
-  const service = createUcanService({ store: memoryStore(), identity })
+  const service = createUcanService({ store: memory(), identity })
   const fetch: typeof globalThis.fetch = async (_, init) => {
     const body = init?.body instanceof Uint8Array ? init.body : new Uint8Array()
     const { status, body: reply, headers } = await service.handle({ ...POST, body })
@@ -75,7 +76,7 @@ describe('with a proof', () => {
     })
   })
 
-  test('a proof tells what it is', async () => {
+  test('a proof shows what it allows', async () => {
     const { identity } = open()
     const expiresAt = instant(4_000_000_000_999_999)
     const to = generateIdentity().did
@@ -107,7 +108,7 @@ describe('mistakes', () => {
     await expect(delegate(options)).rejects.toMatchObject({ code: 'PROOF_INVALID' })
   })
 
-  test('an address where nobody answers', async () => {
+  test('an address where nothing answers', async () => {
     const fetch = () => Promise.reject(new TypeError('no route'))
     const rates = createRatesClient({ url: 'https://x.test', key: generateIdentity(), fetch })
     await expect(rates.list('a.test')).rejects.toMatchObject({ code: 'SERVICE_UNREACHABLE' })

@@ -7,12 +7,13 @@ import {
   sign,
   verify,
 } from 'node:crypto'
+import type { DID } from '@ucanto/interface'
 import { base58btc } from 'multiformats/bases/base58'
 
-export const KEY_BYTES = 32
-export const SIGNATURE_BYTES = 64
+export const ED25519_KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
 
-export interface KeyPair {
+export interface Ed25519Pair {
   readonly seed: Uint8Array
   readonly publicKey: Uint8Array
   /** Deterministic, as RFC 8032 wants it: a step that signs is still pure. */
@@ -21,57 +22,64 @@ export interface KeyPair {
 
 export const generateSeed = (): Uint8Array => {
   const { privateKey } = generateKeyPairSync('ed25519')
-  return new Uint8Array(privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-KEY_BYTES))
+  return new Uint8Array(
+    privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-ED25519_KEY_BYTES),
+  )
 }
 
-export const keyPair = (seed: Uint8Array): KeyPair => {
+export const ed25519Pair = (seed: Uint8Array): Ed25519Pair => {
   const der = Buffer.concat([PKCS8_PREFIX, seed])
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' })
   return {
     seed,
-    publicKey: new Uint8Array(spki.subarray(-KEY_BYTES)),
+    publicKey: new Uint8Array(spki.subarray(-ED25519_KEY_BYTES)),
     sign: (payload) => new Uint8Array(sign(null, payload, key)),
   }
 }
 
 /** The did:key of a public key: its multicodec tag and its bytes in base58. */
 export const didOfKey = (publicKey: Uint8Array): `did:key:${string}` =>
-  `did:key:${base58btc.encode(Uint8Array.of(...PUBLIC_TAG, ...publicKey))}`
+  `did:key:${base58btc.encode(Uint8Array.of(...ED25519_PUBLIC_TAG, ...publicKey))}`
+
+/** The key that an Ed25519 did:key names; undefined for every other DID. */
+export const keyOfDid = (did: string): KeyObject | undefined => {
+  const bytes = bytesOf(did)
+  if (bytes === undefined || !isTagged(bytes)) return undefined
+  const der = Buffer.concat([SPKI_PREFIX, bytes.subarray(ED25519_PUBLIC_TAG.length)])
+  return createPublicKey({ key: der, format: 'der', type: 'spki' })
+}
 
 /**
- * The key that an Ed25519 did:key names; undefined for every other DID. Remembered: making a key of
- * its bytes takes longer than checking a signature with it.
+ * A principal of a token: an Ed25519 key, or the text of another DID. Undefined for keys of other kinds,
+ * and for what is longer than any DID of ours: base58 takes quadratic time.
  */
-export const keyOfDid = (did: string): KeyObject | undefined => {
-  const known = keys.get(did)
-  if (known !== undefined) return known
-  const key = makeKey(did)
-  if (keys.size >= MAX_REMEMBERED) keys.clear()
-  if (key !== undefined) keys.set(did, key)
-  return key
+export const didOfBytes = (bytes: Uint8Array): string | undefined => {
+  if (isTagged(bytes)) return didOfKey(bytes.subarray(ED25519_PUBLIC_TAG.length))
+  const isText = DID_TEXT_TAG.every((byte, index) => bytes[index] === byte)
+  if (!isText || bytes.length > MAX_DID_BYTES) return undefined
+  return `did:${Buffer.from(bytes.subarray(DID_TEXT_TAG.length)).toString('utf8')}`
 }
 
 export const isSignedBy = (key: KeyObject, payload: Uint8Array, signature: Uint8Array): boolean =>
   signature.length === SIGNATURE_BYTES && verify(null, payload, key, signature)
 
 /** The tag of an Ed25519 public key among the multicodecs, as a varint. */
-export const PUBLIC_TAG = [0xed, 0x01]
+export const ED25519_PUBLIC_TAG = [0xed, 0x01]
 
-/** What stands before the bytes of a key in the standard encodings of RFC 8410. */
+/** The prefix of the bytes of a key in the standard encodings of RFC 8410. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Keys that are at hand: those of the people who administer one service. */
-const MAX_REMEMBERED = 1_000
-const keys = new Map<string, KeyObject>()
+/** The tag of a DID in text, without its first four letters. */
+const DID_TEXT_TAG = [0x9d, 0x1a]
 
-function makeKey(did: string): KeyObject | undefined {
-  const bytes = bytesOf(did)
-  if (bytes === undefined || bytes.length !== PUBLIC_TAG.length + KEY_BYTES) return undefined
-  if (PUBLIC_TAG.some((byte, index) => bytes[index] !== byte)) return undefined
-  const der = Buffer.concat([SPKI_PREFIX, bytes.subarray(PUBLIC_TAG.length)])
-  return createPublicKey({ key: der, format: 'der', type: 'spki' })
+/** The longest provider has some 300 letters. */
+const MAX_DID_BYTES = 320
+
+function isTagged(bytes: Uint8Array): boolean {
+  const length = ED25519_PUBLIC_TAG.length + ED25519_KEY_BYTES
+  return bytes.length === length && ED25519_PUBLIC_TAG.every((byte, at) => bytes[at] === byte)
 }
 
 /** Longer text names no key of ours; base58 takes quadratic time to read. */
@@ -85,3 +93,18 @@ function bytesOf(did: string): Uint8Array | undefined {
     return undefined
   }
 }
+
+/** EdDSA among the signatures of UCAN, and 64 bytes, each as a varint. */
+const SIGNATURE_TAG = [0xed, 0xa1, 0x03, SIGNATURE_BYTES]
+
+/** Of an Ed25519 signature as tokens carry it; undefined for one of another kind. */
+export const rawSignature = (tagged: Uint8Array): Uint8Array | undefined => {
+  const isOurs = SIGNATURE_TAG.every((byte, index) => tagged[index] === byte)
+  const length = SIGNATURE_TAG.length + SIGNATURE_BYTES
+  return isOurs && tagged.length === length
+    ? Uint8Array.from(tagged.subarray(SIGNATURE_TAG.length))
+    : undefined
+}
+
+export const isDid = (text: string): text is DID => /^did:[a-z0-9]+:./.test(text)
+export const isKeyDid = (text: string): text is DID<'key'> => text.startsWith('did:key:')

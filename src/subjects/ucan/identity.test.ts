@@ -1,9 +1,8 @@
 import { ed25519 } from '@ucanto/principal'
 import { describe, expect, test } from 'vitest'
 import { mistakeOf } from '../../../test/support/mistake-of.ts'
-import { didDocument } from './did-document.ts'
 import { isSignedBy, keyOfDid } from './ed25519.ts'
-import { generateIdentity, parseIdentity } from './identity.ts'
+import { didDocument, generateIdentity, parseIdentity } from './identity.ts'
 
 describe('a key', () => {
   test('is in the form that ucanto reads, and ucanto’s own is read here', async () => {
@@ -34,7 +33,7 @@ describe('a key', () => {
       'the public part of another key',
       (secret: string) => secret.slice(0, 60) + generateIdentity().secret.slice(60),
     ],
-  ])('%s is refused without being told', (_, spoil) => {
+  ])('%s is refused without being quoted', (_, spoil) => {
     const spoiled = spoil(generateIdentity().secret)
     const mistake = mistakeOf(() => parseIdentity(spoiled))
     expect(mistake.code).toBe('KEY_INVALID')
@@ -52,7 +51,7 @@ describe('a key', () => {
   })
 })
 
-test('the document of a did:web tells its key', () => {
+test('the document of a did:web shows its key', () => {
   const identity = parseIdentity(generateIdentity().secret, 'did:web:example.com')
   const document = didDocument(identity)
   expect(document.id).toBe('did:web:example.com')

@@ -38,15 +38,15 @@ test('a place where no file can be made is refused with its path', async () => {
   })
 })
 
-test('a file that a group can read is told, and opened all the same; a new one is not told', async () => {
+test('a file that a group can read brings a warning, and opens all the same; a new one brings none', async () => {
   const path = scratchFile('ucan.key')
-  const told: unknown[] = []
-  const open = () => openKeyFile({ path, onShared: (warning) => void told.push(warning) })
+  const warnings: unknown[] = []
+  const open = () => openKeyFile({ path, onShared: (warning) => void warnings.push(warning) })
   const { did } = await open()
-  expect(told).toEqual([])
+  expect(warnings).toEqual([])
   chmodSync(path, 0o640)
   expect((await open()).did).toBe(did)
-  expect(told).toEqual([
+  expect(warnings).toEqual([
     {
       code: 'KEY_FILE_SHARED',
       thing: `file ${path}`,

@@ -1,17 +1,16 @@
 /** A service's key in a file of its own, made at the first start and readable by its owner only. */
-
 import { randomBytes } from 'node:crypto'
 import { link, open, unlink, writeFile } from 'node:fs/promises'
 import { systemCode } from '../../core/errors.ts'
 import { checkSecretFile, type SecretFileListener } from '../../documents/secret-file.ts'
-import { refuse } from '../mistake.ts'
+import { refuseSubject } from '../mistake.ts'
 import { generateIdentity, type Identity, parseIdentity } from './identity.ts'
 
 export interface KeyFileOptions {
   readonly path: string
   /** Another name for the key, such as did:web:example.com. */
   readonly did?: string | undefined
-  /** Told if a group can read the file too. */
+  /** Called if a group can read the file too. */
   readonly onShared?: SecretFileListener | undefined
 }
 
@@ -42,7 +41,7 @@ async function readKey(
   }
 }
 
-/** Written beside and linked into place: nobody ever reads half a key, and the first one wins. */
+/** Written beside and linked into place: half a key is never read, and the first one wins. */
 async function createKey(path: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
@@ -59,5 +58,8 @@ async function createKey(path: string): Promise<void> {
 
 function unusable(path: string, finding: string, cause?: unknown): never {
   const rule = 'must be a file that holds the key, or a place where one can be made'
-  return refuse({ code: 'KEY_FILE_UNUSABLE', thing: `key file ${path}`, rule, finding }, { cause })
+  return refuseSubject(
+    { code: 'KEY_FILE_UNUSABLE', thing: `key file ${path}`, rule, finding },
+    cause,
+  )
 }

@@ -3,6 +3,7 @@ import type { Delegation as DelegationView } from '@ucanto/interface'
 import { RSA } from '@ucanto/principal'
 import { describe, expect, test } from 'vitest'
 import {
+  fingerprintOf,
   invocationOf,
   newKey,
   POST,
@@ -11,14 +12,15 @@ import {
   sendBlocks,
   stage,
 } from '../../../test/support/ucan.ts'
-import { instant, StoreError } from '../../core/index.ts'
-import { memoryStore } from '../../stores/memory/index.ts'
+import { StoreError } from '../../core/errors.ts'
+import { instant } from '../../core/time.ts'
+import { memory } from '../../stores/memory/index.ts'
 import { fakeClock, restlessStore } from '../../testing/index.ts'
-import { createRates } from '../rates.ts'
-import { createShelf, toBlock, writeArchive } from './blocks.ts'
+import { createRates } from '../rates/rates.ts'
+import { readArchive, toBlock, writeArchive } from './archive.ts'
 import { generateIdentity, parseIdentity } from './identity.ts'
-import { writeMessage } from './message.ts'
-import { readReceipt } from './read-receipt.ts'
+import { readReceipt, writeMessage } from './message.ts'
+import { createWorkMeter } from './work.ts'
 
 const SECOND = () => Math.floor(Date.now() / 1_000)
 
@@ -60,8 +62,9 @@ describe('the protocol', () => {
     const got = await ask({ can: 'rate-limit/get', nb: { id: ok?.['id'] }, proofs: [proof] })
     expect(got.ok).toMatchObject({
       ...nb,
-      by: { issuer: agent.did(), chain: [`${proof.cid}`] },
-      cause: expect.stringMatching(/^bafy/),
+      by: { issuer: agent.did(), chain: [fingerprintOf(proof)] },
+      // The id is the time of the rate, what caused it, and where it is kept.
+      cause: String(ok?.['id']).slice(12, -23),
     })
   })
 
@@ -92,7 +95,7 @@ describe('the protocol', () => {
     ['a rate in text', 'rate-limit/add', { subject: 'a.test', rate: '0' }],
     ['no rate', 'rate-limit/add', { subject: 'a.test' }],
     ['an empty subject', 'rate-limit/add', { subject: '', rate: 0 }],
-    ['a field that nobody knows', 'rate-limit/add', { subject: 'a.test', rate: 0, max: 1 }],
+    ['an unknown field', 'rate-limit/add', { subject: 'a.test', rate: 0, max: 1 }],
     ['an empty list of ids', 'rate-limit/remove', { id: [] }],
     ['no label to replace by', 'rate-limit/set', { subject: 'a.test', rate: 0 }],
   ] as const)('%s is a MalformedCapability, and changes nothing', async (_, can, nb) => {
@@ -142,7 +145,7 @@ describe('rights', () => {
     expect(gone.error?.name).toBe('Unauthorized')
   })
 
-  test('a caveat that nobody knows is not ignored', async () => {
+  test('an unknown caveat is not ignored', async () => {
     const { ask, grant } = await stage()
     const proofs = [await grant({ can: 'rate-limit/add', nb: { maxRate: 3 } })]
     expect((await ask({ ...add, proofs })).error?.name).toBe('Unauthorized')
@@ -161,11 +164,11 @@ describe('rights', () => {
   test('the time of the store decides about expiry, whatever this machine believes', async () => {
     // Ten days on by the store's clock; the validator's own clock is this machine's.
     const clock = fakeClock(instant((SECOND() + 864_000) * 1_000_000))
-    const { ask, grant, owner: by } = await stage({ store: memoryStore({ clock }) })
+    const { ask, grant, owner: by } = await stage({ store: memory({ clock }) })
     const proofs = [await grant({ expiration: SECOND() + 3_600 })]
-    const late = await ask({ ...add, proofs, expiration: SECOND() + 8_640_000 })
+    const late = await ask({ ...add, proofs, expiration: SECOND() + 900_000 })
     expect(late.error?.message).toContain('expired')
-    expect((await ask({ ...add, by, expiration: SECOND() + 8_640_000 })).error).toBeUndefined()
+    expect((await ask({ ...add, by, expiration: SECOND() + 900_000 })).error).toBeUndefined()
   })
 
   test('another audience is InvalidAudience', async () => {
@@ -201,7 +204,7 @@ describe('revocation', () => {
     return { ...scene, middle, first, second, revoke }
   }
 
-  test('issuer, audience, and whoever the right came from can revoke; then it is refused', async () => {
+  test('issuer, audience, and the issuers further up can revoke; then it is refused', async () => {
     for (const who of ['owner', 'middle', 'agent'] as const) {
       const scene = await chain()
       expect((await scene.ask({ ...add, proofs: [scene.second] })).error).toBeUndefined()
@@ -218,7 +221,7 @@ describe('revocation', () => {
     expect((await ask({ ...add, proofs: [second] })).error?.name).toBe('Unauthorized')
   })
 
-  test('whoever the right went to has no say over where it came from', async () => {
+  test('the holder of a right cannot revoke the right it came from', async () => {
     const { ask, revoke, agent, first, second } = await chain()
     expect((await revoke(agent, first)).error?.name).toBe('UnauthorizedRevocation')
     expect((await ask({ ...add, proofs: [second] })).error).toBeUndefined()
@@ -265,10 +268,10 @@ describe('revocation', () => {
 })
 
 describe('when the store is down', () => {
-  test('every invocation is refused, and the failure is told', async () => {
+  test('every invocation is refused, and the failure is reported', async () => {
     const error = new StoreError({ code: 'STORE_UNAVAILABLE', thing: 'store', rule: 'is up' })
     const failures: unknown[] = []
-    const store = { ...memoryStore(), transact: () => Promise.reject(error) }
+    const store = { ...memory(), transact: () => Promise.reject(error) }
     const { ask, owner: by } = await stage({
       store,
       observe: (event) => event.kind === 'store-failure' && failures.push(event.error),
@@ -280,7 +283,7 @@ describe('when the store is down', () => {
 })
 
 test('steps are pure: a restless store changes no answer', async () => {
-  const store = restlessStore(memoryStore(), Math.random)
+  const store = restlessStore(memory(), Math.random)
   const identity = generateIdentity()
   const { ask, owner: by } = await stage({ store, identity })
   for (let n = 0; n < 5; n++) {
@@ -307,7 +310,7 @@ describe('a message', () => {
     const make = () => invocationOf({ ...question, by: scene.owner }, scene.owner, scene.did)
     const [one, two] = [await make(), await make()]
     const { body } = await post(scene, [one, two, one])
-    const archive = createShelf().read(body)
+    const archive = readArchive(Uint8Array.from(body), createWorkMeter())
     if ('broken' in archive) throw new Error(archive.broken)
     expect(archive.blocks.size).toBe(3)
     for (const { cid } of [one, two]) {

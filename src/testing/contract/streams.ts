@@ -1,9 +1,12 @@
-/** Append-only streams: ledger, audit history, alerts. */
+/** Append-only streams, page by page: ledger, audit history, alerts. */
 import assert from 'node:assert/strict'
 import type { Entry, Store } from '../../core/store.ts'
-import { append, type Bodies, upTo } from './case.ts'
+import { append, type CaseBodies, scanKeys, upTo } from './case.ts'
 
-export const streams: Bodies = {
+/** Appends that two servers have under way at once: a multiple of three. */
+const IN_FLIGHT = 150
+
+export const streamCases: CaseBodies = {
   'a stream is read in the order of its appends, at growing positions': async ({ store }) => {
     assert.deepEqual(await store.read('s', 0, 10), [])
     await append(store, 's', 'one', 'two')
@@ -34,7 +37,7 @@ export const streams: Bodies = {
     assert.deepEqual(await entriesOf('a'), ['1', '4'])
     assert.deepEqual(await entriesOf('a:b'), ['2'])
     assert.deepEqual(await entriesOf('A'), ['3'])
-    assert.deepEqual(await store.scan('', 10), [])
+    assert.deepEqual(await scanKeys(store, 10), [])
   },
 
   'trim forgets what lies below, and nothing else': async ({ store }) => {
@@ -50,7 +53,7 @@ export const streams: Bodies = {
     assert.deepEqual(kept[0], seventh)
     assert.equal((await store.read('other', 0, 10)).length, 1)
     await store.trim('s', 0)
-    await store.trim('nobody', 1_000_000)
+    await store.trim('no such stream', 1_000_000)
     assert.deepEqual(await store.read('s', 0, 10), kept)
   },
 
@@ -78,29 +81,71 @@ export const streams: Bodies = {
     assert.ok((entry?.position ?? 0) > last)
   },
 
-  'whoever follows a stream by its positions misses nothing while two nodes append': async ({
+  'a reader that follows a stream by its positions misses nothing while two servers append':
+    async ({ store, another }) => {
+      const other = await another()
+      const seen: Entry[] = []
+      const catchUp = async () => {
+        seen.push(...(await follow(other, 's', seen.at(-1)?.position ?? 0, 7)))
+      }
+      const appends = upTo(60).map(async (i) => {
+        await append(i % 2 === 0 ? store : other, 's', String(i))
+        if (i % 5 === 0) await store.read('s', 0, 10)
+      })
+      for (const appended of appends) {
+        await appended
+        await catchUp()
+      }
+      await catchUp()
+      assertGrowing(seen)
+      const entries = seen.map(({ entry }) => Number(entry)).toSorted((a, b) => a - b)
+      assert.deepEqual(entries, upTo(60))
+    },
+
+  'no position becomes visible after a larger one, however many appends are in flight': async ({
     store,
     another,
   }) => {
-    const other = await another()
-    const seen: Entry[] = []
-    const catchUp = async () => {
-      seen.push(...(await follow(other, 's', seen.at(-1)?.position ?? 0, 7)))
-    }
-    const appends = upTo(60).map(async (i) => {
-      await append(i % 2 === 0 ? store : other, 's', String(i))
-      if (i % 5 === 0) await store.read('s', 0, 10)
-    })
-    for (const appended of appends) {
-      await appended
+    const servers = [store, await another()]
+    let appending = true
+    const watch = async (server: Store): Promise<readonly Entry[]> => {
+      const seen: Entry[] = []
+      const catchUp = async () => {
+        seen.push(...(await follow(server, 's', seen.at(-1)?.position ?? 0, 11)))
+      }
+      while (appending) {
+        await catchUp()
+        // Pages may come at once: whoever appends must have a turn.
+        await new Promise(setImmediate)
+      }
       await catchUp()
+      return seen
     }
-    await catchUp()
-    assertGrowing(seen)
-    const entries = seen.map(({ entry }) => Number(entry)).toSorted((a, b) => a - b)
-    assert.deepEqual(entries, upTo(60))
+    const watching = Promise.allSettled(servers.flatMap((server) => [watch(server), watch(server)]))
+    const appends = upTo(IN_FLIGHT).map((i) => appendAmongOthers(servers[i % 2] ?? store, i))
+    const appended = await Promise.allSettled(appends)
+    appending = false
+    const watched = await watching
+    for (const { status } of appended) assert.equal(status, 'fulfilled')
+    const whole = await store.read('s', 0, 10 * IN_FLIGHT)
+    assert.equal(new Set(whole.map(({ entry }) => entry)).size, 2 * IN_FLIGHT)
+    assertGrowing(whole)
+    // What came late would be in the whole and missing here.
+    for (const seen of watched) assert.deepEqual(seen, { status: 'fulfilled', value: whole })
   },
 }
+
+/** Appends of very different weight, on keys that all of them change. */
+const appendAmongOthers = (store: Store, i: number): Promise<void> =>
+  store.transact((view) => {
+    const keys = upTo(1 + (i % 7) * 5).map((j) => `weight:${j}`)
+    const writes = view.read(...keys).map((value, j) => ({
+      key: keys[j] ?? '',
+      value: String(Number(value ?? 0) + 1),
+    }))
+    const appends = upTo(1 + (i % 3)).map((j) => ({ stream: 's', entry: `${i}.${j}` }))
+    return { writes, appends, result: undefined }
+  })
 
 async function follow(
   store: Store,

@@ -1,5 +1,5 @@
 // Adds items to a queue whose file may not grow beyond a limit, and prints which were accepted.
-import { openDiskQueue } from '../../../dist/spending/disk-queue.js'
+import { openDiskQueue } from '../../../dist/lib/disk-queue/disk-queue.js'
 
 const [, , path] = process.argv
 const queue = await openDiskQueue({

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSigner } from '../../../dist/secrets/index.js'
-import { sqliteStore } from '../../../dist/stores/sqlite/index.js'
+import { sqlite } from '../../../dist/stores/sqlite/index.js'
 
 const [, , path, requests, manner] = process.argv
-const store = sqliteStore({ path })
+const store = sqlite({ path })
 const evaluator = {
   // Slow enough that a kill or another process comes in between.
   evaluate: async (_key, tag, message) => {
@@ -18,12 +18,7 @@ const keys = { current: 1, find: (version) => (version === 1 ? key : undefined) 
 const signer = createSigner({ store, evaluator, keys, version: 'test' })
 const bodies = JSON.parse(readFileSync(requests, 'utf8'))
 const sign = (body) =>
-  signer.handle({
-    method: 'POST',
-    path: '/domain/sign',
-    headers: {},
-    body: new TextEncoder().encode(JSON.stringify(body)),
-  })
+  signer.answer('sign', { body: new TextEncoder().encode(JSON.stringify(body)) })
 
 console.log('ready')
 if (manner === 'together') {

@@ -1,10 +1,11 @@
-// Spends N times at once on one bucket of a shared SQLite file, and prints how many were admitted.
-import { createLimiter, parseCatalog } from '../../../dist/requests/index.js'
-import { sqliteStore } from '../../../dist/stores/sqlite/index.js'
+// Spends N times at once on one bucket of a shared store, and prints how many were admitted.
+import { createLimiter } from '../../../dist/requests/limiter/verbs.js'
+import { parseCatalog } from '../../../dist/requests/yaml.js'
+import { openNamed } from './named-store.js'
 
-const [, , path, attempts] = process.argv
+const [, , url, attempts, place] = process.argv
 const catalog = parseCatalog({ limits: 'Orders: { id: opaque, burst: 20, count: 1, period: 24h }' })
-const store = sqliteStore({ path })
+const store = await openNamed(url, place)
 const limiter = createLimiter({ store, catalog: () => catalog })
 console.log('ready')
 const answers = await Promise.all(

@@ -1,9 +1,9 @@
-// Holds 300 as many times at once as it is told, on a shared SQLite file, each for another caller
+// Holds 300 as many times at once as it is told, on a shared store, each for another caller
 // or all for one, and prints how many were granted.
 import { createSpending, NO_PLANS } from '../../../dist/spending/index.js'
-import { sqliteStore } from '../../../dist/stores/sqlite/index.js'
+import { openNamed } from './named-store.js'
 
-const [, , path, clients, total, callers] = process.argv
+const [, , url, clients, total, callers, place] = process.argv
 const settings = {
   payer: '0.0.2',
   unit: { name: 'HBAR', decimals: 8 },
@@ -15,7 +15,7 @@ const settings = {
   holdFor: 3_600_000_000,
   operator: { minBalance: 0n, maxAge: 600_000_000, stale: 'ignore' },
 }
-const store = sqliteStore({ path })
+const store = await openNamed(url, place)
 const spending = createSpending({ store, settings: () => settings, plans: () => NO_PLANS })
 console.log('ready')
 const answers = await Promise.all(

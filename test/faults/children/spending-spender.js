@@ -1,7 +1,7 @@
 // Holds, settles and records without end on a SQLite file, and prints each operation id once it
 // was answered. To be killed.
 import { createSpending, NO_PLANS } from '../../../dist/spending/index.js'
-import { sqliteStore } from '../../../dist/stores/sqlite/index.js'
+import { sqlite } from '../../../dist/stores/sqlite/index.js'
 
 const [, , path, run] = process.argv
 const settings = {
@@ -15,7 +15,7 @@ const settings = {
   holdFor: 60_000_000,
   operator: { minBalance: 0n, maxAge: 600_000_000, stale: 'ignore' },
 }
-const store = sqliteStore({ path })
+const store = sqlite({ path })
 const spending = createSpending({ store, settings: () => settings, plans: () => NO_PLANS })
 let next = 0
 

@@ -14,7 +14,7 @@ import type * as Clients from './clients.js'
 let clients: typeof Clients
 
 beforeAll(async () => {
-  install('odis')
+  install('odis/')
   clients = await import('./clients.js')
 }, 600_000)
 

@@ -19,52 +19,52 @@ const HALF = (P - 1n) / 2n
 /** The field as the generic curve arithmetic wants it. */
 export const Fp = Field(P, { isLE: true })
 
-export const reduce = (value: bigint): bigint => {
+export const reduceFp = (value: bigint): bigint => {
   const rest = value % P
   return rest < 0n ? rest + P : rest
 }
 
-export const add = (a: bigint, b: bigint): bigint => {
+export const addFp = (a: bigint, b: bigint): bigint => {
   const sum = a + b
   return sum >= P ? sum - P : sum
 }
 
-export const sub = (a: bigint, b: bigint): bigint => (a >= b ? a - b : a - b + P)
-export const neg = (a: bigint): bigint => (a === 0n ? 0n : P - a)
-export const mul = (a: bigint, b: bigint): bigint => (a * b) % P
-export const inv = (a: bigint): bigint => invert(a, P)
-export const half = (a: bigint): bigint => ((a & 1n) === 0n ? a : a + P) >> 1n
+export const subFp = (a: bigint, b: bigint): bigint => (a >= b ? a - b : a - b + P)
+export const negFp = (a: bigint): bigint => (a === 0n ? 0n : P - a)
+export const mulFp = (a: bigint, b: bigint): bigint => (a * b) % P
+export const invFp = (a: bigint): bigint => invert(a, P)
+export const halfFp = (a: bigint): bigint => ((a & 1n) === 0n ? a : a + P) >> 1n
 
-export const pow = (base: bigint, exponent: bigint): bigint => {
+export const powFp = (base: bigint, exponent: bigint): bigint => {
   let result = 1n
   for (const bit of exponent.toString(2)) {
-    result = mul(result, result)
-    if (bit === '1') result = mul(result, base)
+    result = mulFp(result, result)
+    if (bit === '1') result = mulFp(result, base)
   }
   return result
 }
 
 /** Which of y and −y a compressed point means. */
-export const isLarger = (y: bigint): boolean => y > HALF
+export const isLargerFp = (y: bigint): boolean => y > HALF
 
 /** -5 is no square, which is also why it makes Fp2. */
-const GENERATOR_OF_TWO_PART = pow(P - 5n, ODD_PART)
+const GENERATOR_OF_TWO_PART = powFp(P - 5n, ODD_PART)
 
 /** Tonelli and Shanks. Undefined for what is no square; no separate test, which would cost as much. */
-export const sqrt = (value: bigint): bigint | undefined => {
+export const sqrtFp = (value: bigint): bigint | undefined => {
   if (value === 0n) return 0n
-  const power = pow(value, (ODD_PART - 1n) / 2n)
-  let root = mul(power, value)
-  let rest = mul(root, power)
+  const power = powFp(value, (ODD_PART - 1n) / 2n)
+  let root = mulFp(power, value)
+  let rest = mulFp(root, power)
   let twist = GENERATOR_OF_TWO_PART
   let height = TWO_ADICITY
   while (rest !== 1n) {
     const order = twoOrder(rest)
     if (order >= height) return undefined
-    for (let at = height - order - 1; at > 0; at--) twist = mul(twist, twist)
-    root = mul(root, twist)
-    twist = mul(twist, twist)
-    rest = mul(rest, twist)
+    for (let at = height - order - 1; at > 0; at--) twist = mulFp(twist, twist)
+    root = mulFp(root, twist)
+    twist = mulFp(twist, twist)
+    rest = mulFp(rest, twist)
     height = order
   }
   return root
@@ -73,7 +73,7 @@ export const sqrt = (value: bigint): bigint | undefined => {
 /** The k with value^(2^k) = 1. */
 function twoOrder(value: bigint): number {
   let order = 0
-  for (let square = value; square !== 1n; square = mul(square, square)) order += 1
+  for (let square = value; square !== 1n; square = mulFp(square, square)) order += 1
   assert(order <= TWO_ADICITY, 'an element of odd order reached Tonelli and Shanks')
   return order
 }

@@ -2,14 +2,31 @@
  * The optimal ate pairing e: G1 × G2 → GT of BLS12-377, raised to the third power as in arkworks 0.3.
  * Steps of the loop by Costello, Lange and Naehrig, eprint 2009/615.
  */
-import { X } from './field.ts'
-import * as fp2 from './fp2.ts'
-import * as fp12 from './fp12.ts'
-import type { G1 } from './g1.ts'
-import { type G2, TWIST_B } from './g2.ts'
-import { type Gt, invGt, mulGt, powByX } from './gt.ts'
 
-type Fp2 = fp2.Fp2
+import { X } from './field.ts'
+import {
+  addFp2,
+  doubleFp2,
+  type Fp2,
+  mulFp2,
+  negFp2,
+  ONE_FP2,
+  scaleFp2,
+  squareFp2,
+  subFp2,
+} from './fp2.ts'
+import {
+  conjugateFp12,
+  cyclotomicSquare,
+  type Fp12,
+  frobenius,
+  invFp12,
+  mulByLine,
+  ONE_FP12,
+  squareFp12,
+} from './fp12.ts'
+import { type Gt, invGt, mulGt, powByX } from './gt.ts'
+import { type G1, type G2, TWIST_B } from './points.ts'
 
 /** Neither point may be the identity: decoding and hashing never give it. */
 export const pair = (p: G1, q: G2): Gt => finalPower(millerLoop(p, q))
@@ -29,19 +46,19 @@ interface Line {
 }
 
 const LOOP = [...X.toString(2).slice(1)]
-const THREE_B = fp2.scale(TWIST_B, 3n)
+const THREE_B = scaleFp2(TWIST_B, 3n)
 
-function millerLoop(p: G1, q: G2): fp12.Fp12 {
+function millerLoop(p: G1, q: G2): Fp12 {
   const at = p.toAffine()
   const start = q.toAffine()
-  let running: Running = { ...start, z: fp2.ONE }
-  let value = fp12.ONE
+  let running: Running = { ...start, z: ONE_FP2 }
+  let value = ONE_FP12
   const take = ([next, line]: readonly [Running, Line]): void => {
-    value = fp12.mulByLine(value, fp2.scale(line.y, at.y), fp2.scale(line.x, at.x), line.one)
+    value = mulByLine(value, scaleFp2(line.y, at.y), scaleFp2(line.x, at.x), line.one)
     running = next
   }
   for (const bit of LOOP) {
-    value = fp12.square(value)
+    value = squareFp12(value)
     take(doubleStep(running))
     if (bit === '1') take(addStep(running, start))
   }
@@ -50,50 +67,50 @@ function millerLoop(p: G1, q: G2): fp12.Fp12 {
 
 /** Lines are scaled by elements of Fp2, which the final power makes 1. */
 function doubleStep({ x, y, z }: Running): readonly [Running, Line] {
-  const yy = fp2.square(y)
-  const zz = fp2.square(z)
-  const e = fp2.mul(THREE_B, zz)
-  const f = fp2.add(fp2.double(e), e)
-  const yz2 = fp2.sub(fp2.sub(fp2.square(fp2.add(y, z)), yy), zz)
-  const xx = fp2.square(x)
-  const ee = fp2.square(e)
+  const yy = squareFp2(y)
+  const zz = squareFp2(z)
+  const e = mulFp2(THREE_B, zz)
+  const f = addFp2(doubleFp2(e), e)
+  const yz2 = subFp2(subFp2(squareFp2(addFp2(y, z)), yy), zz)
+  const xx = squareFp2(x)
+  const ee = squareFp2(e)
   const next = {
-    x: fp2.mul(fp2.double(fp2.mul(x, y)), fp2.sub(yy, f)),
-    y: fp2.sub(fp2.square(fp2.add(yy, f)), fp2.scale(ee, 12n)),
-    z: fp2.scale(fp2.mul(yy, yz2), 4n),
+    x: mulFp2(doubleFp2(mulFp2(x, y)), subFp2(yy, f)),
+    y: subFp2(squareFp2(addFp2(yy, f)), scaleFp2(ee, 12n)),
+    z: scaleFp2(mulFp2(yy, yz2), 4n),
   }
-  return [next, { y: yz2, x: fp2.neg(fp2.add(fp2.double(xx), xx)), one: fp2.sub(yy, e) }]
+  return [next, { y: yz2, x: negFp2(addFp2(doubleFp2(xx), xx)), one: subFp2(yy, e) }]
 }
 
 function addStep(
   { x, y, z }: Running,
   q: { readonly x: Fp2; readonly y: Fp2 },
 ): readonly [Running, Line] {
-  const theta = fp2.sub(y, fp2.mul(q.y, z))
-  const lambda = fp2.sub(x, fp2.mul(q.x, z))
-  const d = fp2.square(lambda)
-  const e = fp2.mul(lambda, d)
-  const g = fp2.mul(x, d)
-  const h = fp2.sub(fp2.add(e, fp2.mul(z, fp2.square(theta))), fp2.double(g))
+  const theta = subFp2(y, mulFp2(q.y, z))
+  const lambda = subFp2(x, mulFp2(q.x, z))
+  const d = squareFp2(lambda)
+  const e = mulFp2(lambda, d)
+  const g = mulFp2(x, d)
+  const h = subFp2(addFp2(e, mulFp2(z, squareFp2(theta))), doubleFp2(g))
   const next = {
-    x: fp2.mul(lambda, h),
-    y: fp2.sub(fp2.mul(theta, fp2.sub(g, h)), fp2.mul(e, y)),
-    z: fp2.mul(z, e),
+    x: mulFp2(lambda, h),
+    y: subFp2(mulFp2(theta, subFp2(g, h)), mulFp2(e, y)),
+    z: mulFp2(z, e),
   }
-  const one = fp2.sub(fp2.mul(theta, q.x), fp2.mul(lambda, q.y))
-  return [next, { y: lambda, x: fp2.neg(theta), one }]
+  const one = subFp2(mulFp2(theta, q.x), mulFp2(lambda, q.y))
+  return [next, { y: lambda, x: negFp2(theta), one }]
 }
 
 /**
  * To the power 3(p¹² − 1)/r. Its hard part is 3(p⁴ − p² + 1)/r = (x − 1)²(x + p)(x² + p² − 1) + 3
  * (Hayashida, Hayasaka and Teruya, eprint 2020/875). The 3 is harmless, and the wire depends on it.
  */
-function finalPower(value: fp12.Fp12): Gt {
-  const unitary = mulGt(fp12.conjugate(value), fp12.inv(value))
-  const base = mulGt(fp12.frobenius(unitary, 2), unitary)
+function finalPower(value: Fp12): Gt {
+  const unitary = mulGt(conjugateFp12(value), invFp12(value))
+  const base = mulGt(frobenius(unitary, 2), unitary)
   const once = mulGt(powByX(base), invGt(base))
   const twice = mulGt(powByX(once), invGt(once))
-  const third = mulGt(powByX(twice), fp12.frobenius(twice, 1))
-  const fourth = mulGt(mulGt(powByX(powByX(third)), fp12.frobenius(third, 2)), invGt(third))
-  return mulGt(fourth, mulGt(fp12.cyclotomicSquare(base), base))
+  const third = mulGt(powByX(twice), frobenius(twice, 1))
+  const fourth = mulGt(mulGt(powByX(powByX(third)), frobenius(third, 2)), invGt(third))
+  return mulGt(fourth, mulGt(cyclotomicSquare(base), base))
 }

@@ -7,10 +7,10 @@ import {
   withByte,
 } from '../../../../test/support/blinded-messages.ts'
 import { hex } from '../../../../test/support/hex.ts'
-import { millis } from '../../../core/time.ts'
-import { evaluateHere } from './evaluate-here.ts'
-import type { Evaluator } from './evaluator.ts'
-import { EvaluatorError } from './evaluator-error.ts'
+import { mistakeOf } from '../../../../test/support/mistake-of.ts'
+import { minutes, seconds } from '../../../core/time.ts'
+import { parseBlindedMessage } from '../blinded-message.ts'
+import { type Evaluator, EvaluatorError, evaluateHere } from './evaluator.ts'
 import { type EvaluatorPoolOptions, startEvaluatorPool } from './evaluator-pool.ts'
 
 const BUILT = new URL('../../../../dist/secrets/poprf/pool/worker.js', import.meta.url)
@@ -56,9 +56,18 @@ describe.each(['wasm', 'typescript'] as const)('the %s engine', (engine) => {
 
   test('refuses a proof that does not hold, and goes on', async () => {
     const pool = open({ engine, workers: 1, file: BUILT })
-    const forged = withByte(blindedMessage, 0, (blindedMessage[0] ?? 0) ^ 1)
+    const forged = parseBlindedMessage(withByte(blindedMessage, 0, (blindedMessage[0] ?? 0) ^ 1))
     await expect(pool.evaluate(key, tag, forged)).rejects.toMatchObject({
       code: 'POPRF_PROOF_INVALID',
+    })
+    expect((await pool.evaluate(key, tag, blindedMessage)).length).toBe(1152)
+  })
+
+  test('refuses a key that is none, and goes on', async () => {
+    const pool = open({ engine, workers: 1, file: BUILT })
+    const zero = { kind: 'single', secret: new Uint8Array(32) } as const
+    await expect(pool.evaluate(zero, tag, blindedMessage)).rejects.toMatchObject({
+      code: 'POPRF_SCALAR_INVALID',
     })
     expect((await pool.evaluate(key, tag, blindedMessage)).length).toBe(1152)
   })
@@ -71,13 +80,9 @@ describe.each(['wasm', 'typescript'] as const)('the %s engine', (engine) => {
   })
 })
 
-test('what can be refused at once is refused without asking a thread', async () => {
-  const pool = open({ workers: 1, file: NOWHERE })
+test('a message that is not canonical is refused before there is a task for a thread', () => {
   const long = new Uint8Array([...blindedMessage, 0])
-  await expect(pool.evaluate(key, tag, long)).rejects.toMatchObject({
-    code: 'POPRF_LENGTH_INVALID',
-  })
-  expect(pool.load()).toEqual({ running: 0, waiting: 0 })
+  expect(mistakeOf(() => parseBlindedMessage(long)).code).toBe('POPRF_LENGTH_INVALID')
 })
 
 test('a full queue refuses the next task and still answers those before it', async () => {
@@ -92,19 +97,23 @@ test('a full queue refuses the next task and still answers those before it', asy
 
 describe('a thread that goes wrong is replaced, and takes only its own task with it', () => {
   test.each([
-    ['traps', TRAP, 'EVALUATOR_LOST'],
-    ['ends', EXIT, 'EVALUATOR_LOST'],
-    ['hangs', HANG, 'EVALUATOR_TIMEOUT'],
-  ])('one that %s', async (_, fatal, code) => {
-    const pool = open({ workers: 1, timeout: millis(5_000), file: WAYWARD })
+    ['traps', TRAP, 'EVALUATOR_LOST', minutes(1)],
+    ['ends', EXIT, 'EVALUATOR_LOST', minutes(1)],
+    // Long enough for the next thread to start in, also on a busy machine.
+    ['hangs', HANG, 'EVALUATOR_TIMEOUT', seconds(5)],
+  ])('one that %s', async (_, fatal, code, timeout) => {
+    const told: string[] = []
+    const onFailure = (error: EvaluatorError) => void told.push(error.code)
+    const pool = open({ workers: 1, timeout, file: WAYWARD, onFailure })
     const first = codeOf(pool.evaluate(key, fatal, blindedMessage))
     const second = pool.evaluate(key, tag, blindedMessage)
     expect(await first).toBe(code)
     expect(hex(await second)).toBe(hex(tag))
+    expect(told).toEqual([code])
   })
 
   test('again and again', async () => {
-    const pool = open({ workers: 1, file: WAYWARD })
+    const pool = open({ workers: 1, timeout: minutes(1), file: WAYWARD })
     for (let round = 0; round < 5; round++) {
       expect(await codeOf(pool.evaluate(key, TRAP, blindedMessage))).toBe('EVALUATOR_LOST')
     }
@@ -117,6 +126,25 @@ describe('a thread that goes wrong is replaced, and takes only its own task with
       expect(await codeOf(pool.evaluate(key, tag, blindedMessage))).toBe('EVALUATOR_LOST')
     }
   })
+})
+
+test('a thread that fails without a task is told too; the end of a pool is no failure', async () => {
+  const broken = new Promise<EvaluatorError>((resolve) => {
+    open({ workers: 1, file: NOWHERE, onFailure: resolve })
+  })
+  expect(await broken).toMatchObject({
+    code: 'EVALUATOR_LOST',
+    finding: expect.stringMatching(/^Error (ERR_)?MODULE_NOT_FOUND$/),
+  })
+  const told: unknown[] = []
+  const well = startEvaluatorPool({
+    workers: 1,
+    file: BUILT,
+    onFailure: (error) => told.push(error),
+  })
+  await well.evaluate(key, tag, blindedMessage)
+  await well.close()
+  expect(told).toEqual([])
 })
 
 describe('close', () => {

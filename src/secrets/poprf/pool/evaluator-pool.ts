@@ -1,12 +1,18 @@
-/** Evaluations on worker threads: a bounded queue before as many threads as there are processors. */
+/** Evaluations on worker threads: a bounded queue in front of as many threads as there are processors. */
 import { availableParallelism } from 'node:os'
-import { HeadgateError } from '../../../core/errors.ts'
-import { type Span, seconds } from '../../../core/time.ts'
-import type { Bytes } from '../bytes.ts'
-import type { EngineName, Evaluator } from './evaluator.ts'
-import { evaluatorError } from './evaluator-error.ts'
-import { type Runner, startRunner } from './runner.ts'
-import { checkedTask, type Task } from './task.ts'
+import { Worker } from 'node:worker_threads'
+import { HeadgateError, type Mistake, systemCode } from '../../../core/errors.ts'
+import { type Span, seconds, toMillis } from '../../../core/time.ts'
+import { type Bytes, type PoprfErrorCode, secretCopy } from '../bytes.ts'
+import {
+  type EngineName,
+  type EvaluationKey,
+  type EvaluationTask,
+  type Evaluator,
+  EvaluatorError,
+  evaluatorClosed,
+  evaluatorError,
+} from './evaluator.ts'
 
 export type EvaluatorOptionErrorCode = 'EVALUATOR_OPTION_INVALID'
 
@@ -15,18 +21,20 @@ export interface EvaluatorPoolOptions {
   readonly engine?: EngineName
   /** Threads. Default: as many as processors. */
   readonly workers?: number
-  /** Tasks that may wait for a thread. Default 64: some 1.3 s of work for two processors. */
+  /** Tasks that may wait for a thread. Default 64: about 1.3 s of work for two processors. */
   readonly queue?: number
-  /** For one task on its thread, the thread's start included; waiting does not count. Default 5 s. */
+  /** For one task on its thread, including the thread's start but not the wait for it. Default 5 s. */
   readonly timeout?: Span
   /** The file that a thread runs. Default: the one beside this module, once it is built. */
   readonly file?: URL
+  /** Called once for each thread that ended, trapped or took too long, also without a task. Must not throw. */
+  readonly onFailure?: (error: EvaluatorError) => void
 }
 
-/** Each thread has an instance of its own; a machine with more processors runs a second signer. */
+/** Each thread has its own instance; on a machine with more processors run a second signer. */
 export const MAX_WORKERS = 64
 
-/** Beyond this a caller waits longer than any client does. */
+/** At the end of a longer queue a caller would wait longer than any client does. */
 export const MAX_QUEUE = 4_096
 const DEFAULT_QUEUE = 64
 const DEFAULT_TIMEOUT = seconds(5)
@@ -36,7 +44,10 @@ export const startEvaluatorPool = (options: EvaluatorPoolOptions = {}): Evaluato
   const count = requireCount('workers', options.workers ?? defaultWorkers(), MAX_WORKERS)
   const most = requireCount('queue', options.queue ?? DEFAULT_QUEUE, MAX_QUEUE)
   const file = options.file ?? new URL('./worker.js', import.meta.url)
-  const runners = Array.from({ length: count }, () => startRunner({ engine, timeout, file }))
+  const { onFailure = () => {} } = options
+  const runners = Array.from({ length: count }, () =>
+    startRunner({ engine, timeout, file, onFailure }),
+  )
   const idle = [...runners]
   const queue: ((runner: Runner) => void)[] = []
   const running = new Set<Promise<unknown>>()
@@ -48,14 +59,14 @@ export const startEvaluatorPool = (options: EvaluatorPoolOptions = {}): Evaluato
     else next(runner)
   }
 
-  const run = (task: Task, runner: Runner): Promise<Bytes> => {
+  const run = (task: PostedTask, runner: Runner): Promise<Bytes> => {
     const result = runner.run(task).finally(() => release(runner))
     const quiet = result.catch(() => undefined).finally(() => running.delete(quiet))
     running.add(quiet)
     return result
   }
 
-  const wait = (task: Task): Promise<Bytes> =>
+  const wait = (task: PostedTask): Promise<Bytes> =>
     new Promise((resolve, reject) => {
       queue.push((runner) => run(task, runner).then(resolve, reject))
     })
@@ -67,9 +78,9 @@ export const startEvaluatorPool = (options: EvaluatorPoolOptions = {}): Evaluato
 
   return {
     async evaluate(key, tag, blindedMessage) {
-      if (closing !== undefined) throw closed()
+      if (closing !== undefined) throw evaluatorClosed()
       if (idle.length === 0 && queue.length >= most) throw queueFull(most)
-      const task = checkedTask(key, tag, blindedMessage)
+      const task = copyTask({ key, tag, blindedMessage })
       const runner = idle.pop()
       return runner === undefined ? wait(task) : run(task, runner)
     },
@@ -91,8 +102,17 @@ function requireCount(thing: string, count: number, most: number): number {
   })
 }
 
-const closed = () =>
-  evaluatorError({ code: 'EVALUATOR_CLOSED', rule: 'must be open to take a task' })
+/** A task whose key a thread can take over. */
+interface PostedTask extends EvaluationTask {
+  readonly key: EvaluationKey & { readonly secret: Uint8Array<ArrayBuffer> }
+}
+
+/** The caller may wipe or reuse its own bytes as soon as it has called. */
+const copyTask = ({ key, tag, blindedMessage }: EvaluationTask): PostedTask => ({
+  key: { kind: key.kind, secret: secretCopy(key.secret) },
+  tag: Uint8Array.from(tag),
+  blindedMessage: Uint8Array.from(blindedMessage),
+})
 
 const queueFull = (most: number) =>
   evaluatorError({
@@ -100,3 +120,105 @@ const queueFull = (most: number) =>
     rule: `must have at most ${most} tasks waiting`,
     finding: 'one more',
   })
+
+/** A refusal travels as its fields: an instance of a class does not survive the passage between threads. */
+export type WorkerReply =
+  | { readonly kind: 'response'; readonly response: Bytes }
+  | { readonly kind: 'refusal'; readonly mistake: Mistake<PoprfErrorCode> }
+
+interface RunnerOptions {
+  readonly engine: EngineName
+  readonly timeout: Span
+  readonly file: URL
+  readonly onFailure: (error: EvaluatorError) => void
+}
+
+/** One worker thread and its successors. */
+interface Runner {
+  /** Not to be called while a task runs. */
+  run(task: PostedTask): Promise<Bytes>
+  close(): Promise<void>
+}
+
+/** An evaluation needs a few megabytes; a thread that needs this many has gone wrong. */
+const MAX_HEAP_MEGABYTES = 256
+
+/**
+ * A thread that trapped, ended or took too long is never used again: a trapped instance leaks its
+ * stack and in the end answers nothing. The next task starts another, so a thread that cannot start
+ * costs one refusal per task and no busy loop.
+ */
+const startRunner = ({ engine, timeout, file, onFailure }: RunnerOptions): Runner => {
+  const start = (): Worker => {
+    const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES }
+    const started = new Worker(file, { workerData: engine, resourceLimits })
+    // Without a listener the failure of an idle thread would end the process.
+    started.on('error', (cause) => forget(started, lost(cause)))
+    started.on('exit', () => forget(started, lost()))
+    return started
+  }
+  const forget = (gone: Worker, error: EvaluatorError): void => {
+    if (worker !== gone) return
+    worker = undefined
+    onFailure(error)
+  }
+  let worker: Worker | undefined = start()
+
+  return {
+    async run(task) {
+      worker ??= start()
+      const current = worker
+      try {
+        return await ask(current, task, timeout)
+      } catch (error) {
+        if (!(error instanceof HeadgateError) || error instanceof EvaluatorError) {
+          forget(current, error instanceof EvaluatorError ? error : lost(error))
+          await current.terminate()
+        }
+        throw error
+      }
+    },
+    async close() {
+      const last = worker
+      worker = undefined
+      await last?.terminate()
+    },
+  }
+}
+
+function ask(worker: Worker, task: PostedTask, timeout: Span): Promise<Bytes> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      clearTimeout(timer)
+      worker.off('message', onReply).off('error', onError).off('exit', onExit)
+    }
+    const fail = (error: EvaluatorError): void => {
+      settle()
+      reject(error)
+    }
+    const onReply = (reply: WorkerReply): void => {
+      settle()
+      if (reply.kind === 'response') resolve(reply.response)
+      else reject(new HeadgateError(reply.mistake))
+    }
+    const onError = (cause: unknown): void => fail(lost(cause))
+    const onExit = (): void => fail(lost())
+    const timer = setTimeout(() => fail(tooSlow(timeout)), toMillis(timeout))
+    worker.on('message', onReply).on('error', onError).on('exit', onExit)
+    // Moved, not copied: no second copy of the key stays behind in this thread.
+    worker.postMessage(task, [task.key.secret.buffer])
+  })
+}
+
+/** Names the cause by its class and code alone: nothing guarantees that a trap's text holds no secret. */
+function lost(cause?: unknown): EvaluatorError {
+  const code = systemCode(cause)
+  const named = cause instanceof Error ? cause.name : 'an end of its thread'
+  const finding = /^[A-Z][A-Z_]+$/.test(code) ? `${named} ${code}` : named
+  return evaluatorError({ code: 'EVALUATOR_LOST', rule: 'must answer every task', finding })
+}
+
+function tooSlow(timeout: Span): EvaluatorError {
+  const rule = `must answer within ${toMillis(timeout)} ms`
+  return evaluatorError({ code: 'EVALUATOR_TIMEOUT', rule })
+}

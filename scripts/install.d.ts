@@ -1,0 +1,5 @@
+export declare const installLocked: (
+  folder: string,
+  say: () => void,
+  flags?: readonly string[],
+) => void

@@ -1,0 +1,1 @@
+export declare const testsIn: (folder: string) => readonly string[]

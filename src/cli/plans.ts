@@ -1,0 +1,278 @@
+/** `headgate plans …`: who may spend how much, and what the ledger says about it. */
+import { readFile } from 'node:fs/promises'
+import { toTimestamp } from '../lib/moments.ts'
+import type { Api, ApiInput, ApiOutput, SpendingOperation } from '../server/api.ts'
+import { everyPage, withSpending } from './api.ts'
+import { type CliCommand, type CommandCall, refuseCall } from './command.ts'
+import {
+  AFTER_FLAG,
+  ASKING_FLAGS,
+  LIMIT_FLAG,
+  readMomentFlag,
+  readWhole,
+  readWord,
+  refuseValue,
+  requireFlag,
+} from './flags.ts'
+import { brief, table, tell } from './terminal.ts'
+
+type PlanBody = ApiOutput<'createPlan'>
+
+const PLAN = { name: 'PLAN' }
+const TIERS: readonly ApiInput<'createPlan'>['tier'][] = ['BASIC', 'EXTENDED', 'PRIVILEGED']
+
+export const planCommands: readonly CliCommand[] = [
+  {
+    name: 'plans list',
+    summary: 'Every plan that is configured or was created.',
+    operands: [],
+    flags: ASKING_FLAGS,
+    run: async (call) => {
+      const plans = await withSpending(call, allPlans)
+      tell(call, { plans }, () => table([LIST_HEADINGS, ...plans.map(toListRow)]))
+      return 0
+    },
+  },
+  {
+    name: 'plans show',
+    summary: 'One plan: whom it pays for, and what is left of it.',
+    operands: [PLAN],
+    flags: ASKING_FLAGS,
+    run: async (call) => {
+      const [id = ''] = call.operands
+      tell(call, await withSpending(call, (api) => api.ask('showPlan', { id })), describeShown)
+      return 0
+    },
+  },
+  {
+    name: 'plans create',
+    summary: 'Create a plan that is not in the file.',
+    operands: [PLAN],
+    flags: [
+      { name: 'tier', value: 'TIER', summary: 'BASIC, EXTENDED or PRIVILEGED.' },
+      {
+        name: 'own-limit',
+        value: 'AMOUNT',
+        summary: 'Instead of the limit of its tier; or unlimited.',
+      },
+      { name: 'name', value: 'NAME', summary: 'For people.' },
+      ...ASKING_FLAGS,
+    ],
+    run: async (call) => {
+      const [id = ''] = call.operands
+      const limit = call.flags.text('own-limit')
+      const name = call.flags.text('name')
+      const draft = {
+        id,
+        tier: readWord(requireFlag(call, 'tier'), '--tier', TIERS),
+        ...(limit !== undefined && { limit }),
+        ...(name !== undefined && { name }),
+      }
+      tell(call, await withSpending(call, (api) => api.ask('createPlan', draft)), describePlan)
+      return 0
+    },
+  },
+  {
+    name: 'plans activate',
+    summary: 'Let a plan spend again.',
+    operands: [PLAN],
+    flags: ASKING_FLAGS,
+    run: (call) => switchPlan(call, 'activatePlan'),
+  },
+  {
+    name: 'plans deactivate',
+    summary: 'Refuse a plan with PLAN_INACTIVE. basic:MEMBER switches off a single user.',
+    operands: [PLAN],
+    flags: ASKING_FLAGS,
+    run: (call) => switchPlan(call, 'deactivatePlan'),
+  },
+  {
+    name: 'plans link',
+    summary: 'Let a plan pay for a member: a name such as user:42, an address (0x…) or an IP.',
+    operands: [PLAN, { name: 'CALLER' }],
+    flags: ASKING_FLAGS,
+    run: (call) => linkCaller(call, 'linkPlan', 'linked to'),
+  },
+  {
+    name: 'plans unlink',
+    summary: 'Stop a plan paying for a member.',
+    operands: [PLAN, { name: 'CALLER' }],
+    flags: ASKING_FLAGS,
+    run: (call) => linkCaller(call, 'unlinkPlan', 'unlinked from'),
+  },
+  {
+    name: 'plans grant',
+    summary: 'Give a plan more, once: used after its allowance and never above the total.',
+    operands: [PLAN, { name: 'AMOUNT' }],
+    flags: [
+      { name: 'expires', value: 'WHEN', summary: 'A duration from now, or a moment; never.' },
+      { name: 'priority', value: 'N', summary: 'Lower is used first; 0.' },
+      { name: 'reason', value: 'TEXT', summary: 'Kept in the ledger.' },
+      ...ASKING_FLAGS,
+    ],
+    run: async (call) => {
+      const [id = '', amount = ''] = call.operands
+      const ask = { id, amount, ...readGrant(call) }
+      const granted = await withSpending(call, (api) => api.ask('grantPlan', ask))
+      tell(
+        call,
+        granted,
+        ({ plan }) => `plan ${id} was given ${amount}, ${plan.remaining} remaining`,
+      )
+      return 0
+    },
+  },
+  {
+    name: 'plans history',
+    summary: "A plan's ledger entries, oldest first.",
+    operands: [PLAN],
+    flags: [
+      { name: 'newest', summary: 'The newest first.' },
+      AFTER_FLAG,
+      LIMIT_FLAG,
+      ...ASKING_FLAGS,
+    ],
+    run: async (call) => {
+      const [id = ''] = call.operands
+      const order = call.flags.has('newest') ? 'newest' : 'oldest'
+      const ask = { id, order, ...readPage(call) } as const
+      const page = await withSpending(call, (api) => api.ask('planHistory', ask))
+      tell(call, page, describeHistory)
+      return 0
+    },
+  },
+  {
+    name: 'plans diff',
+    summary: 'What a file of plans would change in those in force. Changes nothing.',
+    operands: [{ name: 'FILE' }],
+    flags: ASKING_FLAGS,
+    run: async (call) => {
+      const [name = ''] = call.operands
+      const text = await readText(name)
+      const diff = await withSpending(call, (api) => api.ask('diffPlans', { text, name }))
+      tell(call, diff, describeDiff)
+      return 0
+    },
+  },
+]
+
+const allPlans = (api: Api<SpendingOperation>): Promise<readonly PlanBody[]> =>
+  everyPage(async (from) => {
+    const { plans, next } = await api.ask('listPlans', from)
+    return { items: plans, next }
+  })
+
+const LIST_HEADINGS = ['PLAN', 'TIER', 'LIMIT', 'STATE', 'FROM', 'NAME']
+
+const toListRow = ({ id, tier, limit, active, source, name = '' }: PlanBody): readonly string[] => [
+  id,
+  tier,
+  limit,
+  stateOf(active),
+  source,
+  name,
+]
+
+const stateOf = (active: boolean): string => (active ? 'active' : 'inactive')
+
+const describePlan = ({ id, tier, limit, active }: PlanBody): string =>
+  `plan ${id}: ${tier}, limit ${limit}, ${stateOf(active)}`
+
+/** More addresses than this say less than their number; `--json` has them all. */
+const MAX_SHOWN = 8
+
+const describeShown = (plan: ApiOutput<'showPlan'>): string =>
+  table([
+    ['plan', plan.id],
+    ...(plan.name === undefined ? [] : [['name', plan.name]]),
+    ['tier', plan.tier],
+    ['state', stateOf(plan.active)],
+    ['from', plan.source],
+    ['limit', plan.limit],
+    ['spent', plan.spent],
+    ['held', plan.held],
+    ['remaining', plan.remaining],
+    ['addresses', plan.addresses.length === 0 ? 'none' : brief(plan.addresses, MAX_SHOWN)],
+    ['ips', plan.ips.length === 0 ? 'none' : brief(plan.ips, MAX_SHOWN)],
+    ...Object.entries(plan.monthly).map(([month, spent]) => [`in ${month}`, spent]),
+  ])
+
+async function switchPlan(call: CommandCall, name: 'activatePlan' | 'deactivatePlan'): Promise<0> {
+  const [id = ''] = call.operands
+  tell(call, await withSpending(call, (api) => api.ask(name, { id })), describePlan)
+  return 0
+}
+
+async function linkCaller(
+  call: CommandCall,
+  name: 'linkPlan' | 'unlinkPlan',
+  done: string,
+): Promise<0> {
+  const [id = '', caller = ''] = call.operands
+  const plan = await withSpending(call, (api) => api.ask(name, { id, member: caller }))
+  tell(call, plan, () => `${caller} ${done} plan ${id}`)
+  return 0
+}
+
+function readGrant(call: CommandCall) {
+  const expiresAt = readMomentFlag(call, 'expires', 'ahead')
+  const priority = call.flags.text('priority')
+  const reason = call.flags.text('reason')
+  return {
+    ...(expiresAt !== undefined && { expiresAt: toTimestamp(expiresAt) }),
+    ...(priority !== undefined && { priority: readPriority(priority) }),
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+function readPriority(text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  return refuseValue('--priority', 'must be a whole number', text)
+}
+
+/** As the API bounds them. */
+function readPage({ flags }: CommandCall) {
+  const after = readWhole(flags, 'after', { least: 0, most: 999_999_999_999_999 })
+  const limit = readWhole(flags, 'limit', { least: 0, most: 9_999 })
+  return {
+    ...(after !== undefined && { after: String(after) }),
+    ...(limit !== undefined && { limit: String(limit) }),
+  }
+}
+
+const HISTORY_HEADINGS = ['NUMBER', 'AT', 'KIND', 'MOVED', 'OPERATION', 'DETAIL']
+
+function describeHistory({ entries, next }: ApiOutput<'planHistory'>): string {
+  const more = next === undefined ? [] : ['', `more: --after ${next}`]
+  return [table([HISTORY_HEADINGS, ...entries.map(toHistoryRow)]), ...more].join('\n')
+}
+
+const toHistoryRow = (entry: ApiOutput<'planHistory'>['entries'][number]): readonly string[] => [
+  String(entry.seq),
+  entry.at,
+  entry.kind,
+  entry.moves.map(({ from, to, amount }) => `${amount} ${from} → ${to}`).join(', '),
+  entry.party?.operation ?? '',
+  entry.detail ?? '',
+]
+
+const describeDiff = ({ changes, ...diff }: ApiOutput<'diffPlans'>): string =>
+  changes
+    ? [
+        ...diff.added.map((id) => `+ plan ${id}`),
+        ...diff.removed.map((id) => `- plan ${id}`),
+        ...diff.updated.map((id) => `~ plan ${id}`),
+        ...diff.linksAdded.map(({ link, planId }) => `+ ${link} in ${planId}`),
+        ...diff.linksRemoved.map(({ link, planId }) => `- ${link} in ${planId}`),
+      ].join('\n')
+    : 'nothing would change'
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    const finding = cause instanceof Error ? cause.message : String(cause)
+    const rule = 'must be a file that can be read'
+    return refuseCall({ code: 'FILE_UNREADABLE', thing: file, rule, finding }, cause)
+  }
+}

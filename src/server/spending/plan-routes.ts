@@ -1,0 +1,136 @@
+/** What `/v1/plans…` and `/v1/spending/diff` answer: plans shown, compared with a file, and changed. */
+import { HeadgateError } from '../../core/errors.ts'
+import {
+  changesNothing,
+  diffPlans,
+  type Plan,
+  parseAllowance,
+  parseAmount,
+  parsePlans,
+  type Spending,
+} from '../../spending/index.ts'
+import { MAX_LIST_PAGE } from '../app/bounds.ts'
+import type { ApiCall, ApiHandlers } from '../app/endpoints.ts'
+import { hasProblem, httpMistake } from '../app/problems.ts'
+import {
+  readTimestamp,
+  toCallers,
+  toEntryBody,
+  toPlanBody,
+  toStandingBody,
+  toTexts,
+} from './body.ts'
+import { requireSpending, type SpendingService } from './open.ts'
+import type { PLAN_SCHEMAS } from './plan-schema.ts'
+
+export const planHandlers: ApiHandlers<keyof typeof PLAN_SCHEMAS> = {
+  listPlans: async (call, { after = '' }) => {
+    const service = requireSpending(call)
+    const found = await plansAfter(service, after)
+    const page = found.slice(0, MAX_LIST_PAGE)
+    const last = found.length > MAX_LIST_PAGE ? page.at(-1) : undefined
+    const plans = page.map((plan) => toPlanBody(plan, service.settings()))
+    return last === undefined ? { plans } : { plans, next: last.id }
+  },
+
+  showPlan: async (call, { id }) => {
+    const { spending, settings, plans } = requireSpending(call)
+    const details = await spending.details(id)
+    const [standing, usage] = [await spending.plan(id), await spending.usage(id)]
+    const entry = plans().entries.find(({ plan }) => plan.id === id)
+    return {
+      ...toPlanBody(details.plan, settings()),
+      ...toStandingBody(standing),
+      ...toCallers(entry, details),
+      daily: toTexts(usage.daily),
+      monthly: toTexts(usage.monthly),
+    }
+  },
+
+  planHistory: async (call, { id, after = '0', limit = HISTORY_PAGE, order }) => {
+    const { spending } = requireSpending(call)
+    const most = Math.min(MAX_LIST_PAGE, Math.max(1, Number(limit)))
+    const ask = { after: Number(after), limit: most, order }
+    const { entries, next } = await spending.history(id, ask)
+    const bodies = entries.map(toEntryBody)
+    return next === undefined ? { entries: bodies } : { entries: bodies, next }
+  },
+
+  createPlan: async (call, { limit, ...ask }) => {
+    const { spending, settings } = requireSpending(call)
+    const own = limit === undefined ? undefined : parseAllowance(limit, 'limit')
+    const created = await spending.createPlan({ ...ask, limit: own, actor: call.access.scope })
+    return toPlanBody(created, settings())
+  },
+
+  activatePlan: (call, { id }) =>
+    changePlan(call, (spending, actor) => spending.activatePlan(id, { actor })),
+
+  deactivatePlan: (call, { id }) =>
+    changePlan(call, (spending, actor) => spending.deactivatePlan(id, { actor })),
+
+  linkPlan: (call, { id: plan, ...caller }) =>
+    changePlan(call, (spending, actor) => spending.link({ plan, ...caller, actor })),
+
+  unlinkPlan: (call, { id: plan, ...caller }) =>
+    changePlan(call, (spending, actor) => spending.unlink({ plan, ...caller, actor })),
+
+  grantPlan: async (call, { id, amount, expiresAt, ...ask }) => {
+    const { grantId, plan } = await requireSpending(call).spending.grant({
+      ...ask,
+      plan: id,
+      amount: parseAmount(amount, 'amount'),
+      expiresAt:
+        expiresAt === undefined ? undefined : readTimestamp(expiresAt, 'expiresAt', 'BODY_INVALID'),
+      actor: call.access.scope,
+    })
+    return { grantId, plan: { id: plan.id, tier: plan.tier, ...toStandingBody(plan) } }
+  },
+
+  diffPlans: async (call, { text, name = 'plans' }) => {
+    const diff = diffPlans(requireSpending(call).plans().entries, readPlans(text, name))
+    return {
+      changes: !changesNothing(diff),
+      added: [...diff.added],
+      removed: [...diff.removed],
+      updated: [...diff.updated],
+      linksAdded: [...diff.links.added],
+      linksRemoved: [...diff.links.removed],
+    }
+  },
+}
+
+/** Entries of a history, unless the caller says how many. */
+const HISTORY_PAGE = '100'
+
+/** `actor` is who does it, for the ledger. */
+async function changePlan(
+  call: ApiCall,
+  change: (spending: Spending, actor: string) => Promise<Plan>,
+) {
+  const { spending, settings } = requireSpending(call)
+  return toPlanBody(await change(spending, call.access.scope), settings())
+}
+
+/** Of the file and of the store together, in the order of ids; one more than a page, if there is. */
+async function plansAfter(service: SpendingService, after: string): Promise<readonly Plan[]> {
+  const configured = service.plans().plans
+  const kept = await service.spending.keptPlans(after)
+  // The file wins: a plan of the store with the same id is not in force.
+  const others = kept.filter(({ id }) => !configured.has(id))
+  const filed = [...configured.values()].filter(({ id }) => id > after)
+  return [...filed, ...others].sort(byId).slice(0, MAX_LIST_PAGE + 1)
+}
+
+const byId = (a: Plan, b: Plan): number => (a.id < b.id ? -1 : 1)
+
+/** A document's own mistakes have no status of their own: here they are those of a body. */
+function readPlans(text: string, name: string) {
+  try {
+    return parsePlans(text, name)
+  } catch (error) {
+    if (!(error instanceof HeadgateError) || hasProblem(error)) throw error
+    const { rule, finding, at } = error
+    throw httpMistake({ code: 'BODY_INVALID', thing: name, rule, finding, at })
+  }
+}

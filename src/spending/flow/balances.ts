@@ -1,0 +1,197 @@
+/** The budgets that one charge passes, and their balances: read, changed and written together. */
+import {
+  type BudgetState,
+  decodeBudget,
+  encodeBudget,
+  endHold,
+  holdExpiry,
+  NOTHING_SPENT,
+  openAt,
+  totalHeld,
+} from '../../core/budget.ts'
+import type { Write } from '../../core/store.ts'
+import type { Instant } from '../../core/time.ts'
+import { maxAmount } from '../amount.ts'
+import { OUTFLOW } from '../keys.ts'
+import type { Tier } from '../plans/plan.ts'
+import { implicitPlanId } from '../plans/resolve.ts'
+import type { Standing } from './answer.ts'
+import { type CanonicalMatter, familyOf } from './ask.ts'
+import type { PayerView } from './step.ts'
+
+/** Whose money moves, and for what: it decides which budgets a charge passes. */
+export interface Party extends CanonicalMatter {
+  readonly plan?: string | undefined
+  readonly tier?: Tier | undefined
+  /** The canonical address, whichever plan pays for it. */
+  readonly member?: string | undefined
+  /** The address or /64 under the ceiling; absent where no ceiling could apply. */
+  readonly ip?: string | undefined
+}
+
+export const TOTAL = 'total'
+
+export const operationBudget = (operation: string): string => `operation/${operation}`
+export const planBudget = (plan: string): string => `plan/${plan}`
+/** The operation first: it has no slash, and a plan's id may. */
+export const planOperationBudget = (plan: string, operation: string): string =>
+  `plan-operation/${operation}/${plan}`
+export const ipBudget = (ip: string): string => `ip/${ip}`
+
+/** The budgets that may have a limit: a hold is entered in each of them. */
+export const limitedBudgetsOf = ({ plan, ip, operation }: Party): readonly string[] => [
+  TOTAL,
+  OUTFLOW,
+  operationBudget(operation),
+  ...(plan === undefined ? [] : [planBudget(plan), planOperationBudget(plan, operation)]),
+  ...(ip === undefined ? [] : [ipBudget(ip)]),
+]
+
+/**
+ * Every budget of a charge. The number does not depend on how many plans there are. Those that
+ * never have a limit only count what was spent: a hold there would be written and never asked for.
+ * The member of a plan of its own has no second budget.
+ */
+export const budgetsOf = (party: Party): readonly string[] => [
+  ...limitedBudgetsOf(party),
+  `mode/${party.mode}`,
+  ...familyBudgets(party),
+  ...(party.tier === undefined ? [] : [`tier/${party.tier}`]),
+  ...memberBudgets(party),
+]
+
+/** Reports go by the operation's name; what was told otherwise is counted apart. */
+function familyBudgets({ family, operation }: Party): readonly string[] {
+  const told = family !== undefined && family !== familyOf(operation)
+  return told ? [`${FAMILY}${family}/${operation}`] : []
+}
+
+/** What follows is the family and the operation. */
+export const FAMILY = 'family/'
+
+function memberBudgets({ plan, member }: Party): readonly string[] {
+  return member === undefined || plan === implicitPlanId(member) ? [] : [`member/${member}`]
+}
+
+/** By budget; undefined where nothing is kept yet. */
+export type Balances = ReadonlyMap<string, BudgetState | undefined>
+
+export const readBalances = (
+  { read, keys }: PayerView,
+  window: Instant,
+  budgets: readonly string[],
+): Balances => {
+  const values = read(...budgets.map((budget) => keys.budget(window, budget)))
+  const balances = new Map<string, BudgetState | undefined>()
+  for (const [i, budget] of budgets.entries()) {
+    const value = values[i]
+    balances.set(budget, value === undefined ? undefined : decodeBudget(value))
+  }
+  return balances
+}
+
+export const writeBalances = (
+  { keys }: PayerView,
+  window: Instant,
+  balances: ReadonlyMap<string, BudgetState>,
+): readonly Write[] =>
+  Array.from(balances, ([budget, state]) => ({
+    key: keys.budget(window, budget),
+    value: encodeBudget(state),
+  }))
+
+/** The part of a hold that ends, and what is spent with it. */
+interface BalanceShift {
+  readonly freed: bigint
+  /** When the hold ends by itself; absent where nothing was held. */
+  readonly expiresAt?: Instant | undefined
+  readonly spent: bigint
+}
+
+/** What a charge does to all budgets of a party: one hold's who pays, one capture's for what. */
+export interface PartyShift extends BalanceShift {
+  readonly party: Party
+  /** What was paid for, where it is not what the party's hold was for. */
+  readonly paid?: CanonicalMatter | undefined
+  /** What the party's own budgets had counted as spent and no longer do. */
+  readonly unspent?: bigint | undefined
+}
+
+type Payment = Pick<PartyShift, 'party' | 'paid'>
+
+/** Every budget that a charge of the party changes. */
+export const chargedBudgets = ({ party, paid }: Payment): readonly string[] =>
+  paid === undefined
+    ? budgetsOf(party)
+    : [...new Set([...budgetsOf(party), ...budgetsOf({ ...party, ...sure(paid) })])]
+
+/** By budget: what was held and unspent is the party's own, what is spent is what was paid for. */
+export const shiftsOf = (shift: PartyShift): ReadonlyMap<string, BalanceShift> => {
+  const { party, paid, freed, expiresAt, spent, unspent = 0n } = shift
+  const own = new Set(budgetsOf(party))
+  const other = paid === undefined ? own : new Set(budgetsOf({ ...party, ...sure(paid) }))
+  const shifts = new Map<string, BalanceShift>()
+  for (const budget of chargedBudgets(shift)) {
+    const [gained, lost] = [other.has(budget) ? spent : 0n, own.has(budget) ? unspent : 0n]
+    // What has left the operator's account does not come back with a correction of the books.
+    shifts.set(budget, {
+      freed: own.has(budget) ? freed : 0n,
+      expiresAt,
+      spent: budget === OUTFLOW ? maxAmount(0n, spent - unspent) : gained - lost,
+    })
+  }
+  return shifts
+}
+
+/** The party's own family is not that of something else. */
+const sure = ({ operation, mode, family }: CanonicalMatter) => ({ operation, mode, family })
+
+export const shiftBalances = (
+  balances: Balances,
+  shift: PartyShift,
+  now: Instant,
+): ReadonlyMap<string, BudgetState> => {
+  const shifted = new Map<string, BudgetState>()
+  for (const [budget, change] of shiftsOf(shift)) {
+    shifted.set(budget, shiftBalance(balances.get(budget), change, now))
+  }
+  return shifted
+}
+
+export const shiftBalance = (
+  stored: BudgetState = NOTHING_SPENT,
+  { freed, expiresAt, spent }: BalanceShift,
+  now: Instant,
+): BudgetState => {
+  const state = openAt(stored, now)
+  // What has expired is gone already, and time does not run back, so no other hold has its place.
+  const ended = expiresAt === undefined ? state : endHold(state, { expiresAt, amount: freed })
+  return { ...ended, spent: ended.spent + spent }
+}
+
+/** When a hold ends that should end at `expiresAt`: alike on all accounts, as the most crowded has it. */
+export const expiryOn = (
+  accounts: Iterable<BudgetState | undefined>,
+  expiresAt: Instant,
+  now: Instant,
+): Instant => {
+  let soonest = expiresAt
+  for (const stored of accounts) {
+    if (stored === undefined) continue
+    const entered = holdExpiry(openAt(stored, now), expiresAt, now)
+    if (entered < soonest) soonest = entered
+  }
+  return soonest
+}
+
+export const totalStanding = ({ settings, now }: PayerView, balances: Balances): Standing => {
+  const { total: limit } = settings
+  const sums = sumsOf(balances.get(TOTAL), now)
+  const remaining = limit === 'unlimited' ? limit : limit - sums.spent - sums.held
+  return { limit, ...sums, remaining }
+}
+
+export const sumsOf = (state: BudgetState = NOTHING_SPENT, now: Instant) => ({
+  spent: state.spent,
+  held: totalHeld(state, now),
+})

@@ -1,0 +1,238 @@
+/** Holds: money kept aside under a durable id until it is captured, settled or released, or expires. */
+import { formatDuration } from '../../core/duration.ts'
+import { quote } from '../../core/errors.ts'
+import type { Key, Write } from '../../core/store.ts'
+import { days, type Instant, instant, type Span, seconds } from '../../core/time.ts'
+import { parseAmount } from '../amount.ts'
+import type { SpendingKeys } from '../keys.ts'
+import type { Draw, EntryDraft } from '../ledger/entry.ts'
+import { longParty, move, type ShortParty, shortParty, someOf } from '../ledger/entry-text.ts'
+import { spendingMistake } from '../mistake.ts'
+import { NOTHING_SAVED, saveAllowance } from '../plans/allowance.ts'
+import { implicitPlanId, resolvePlan } from '../plans/resolve.ts'
+import type { SpendingWindow } from '../windows/calendar.ts'
+import { admit, isOff, offAnswer, type SpendingAdmission } from './admission.ts'
+import { heldText, type SpendingAnswer } from './answer.ts'
+import { canonicalPurpose, type HoldAsk, type Note, toNote } from './ask.ts'
+import { budgetsOf, type Party, writeBalances } from './balances.ts'
+import {
+  forgetAt,
+  type Guess,
+  holdGuess,
+  type LedgerChange,
+  type OnceUnder,
+  type PayerView,
+  purposeGuess,
+  type SpendingAct,
+  type SpendingStep,
+  unchanged,
+  underOperationId,
+} from './step.ts'
+
+export interface HoldRecord {
+  readonly id: string
+  readonly window: SpendingWindow
+  readonly party: Party
+  readonly expiresAt: Instant
+  readonly amount: bigint
+  /** What of it is still kept aside, unless it has expired. */
+  readonly open: bigint
+  /** What of that is kept aside in grants; the rest, in the window's own allowance, is used first. */
+  readonly pins: readonly Draw[]
+  /** The sum of all captures. */
+  readonly captured: bigint
+  /** The larger of the captures and the settlement, in whatever order they come. */
+  readonly charged: bigint
+  readonly status: 'open' | 'settled' | 'released'
+  /** What a settlement named; `captured` where it named nothing. */
+  readonly final?: bigint | 'captured' | undefined
+  /** Written with it: from then on it is not known any more. */
+  readonly rememberedUntil?: Instant
+}
+
+/**
+ * Keeps the estimate aside in every budget of the path, or refuses and changes nothing. `nonce` is
+ * chance, drawn by the caller: a step that runs again must make the same hold.
+ */
+export const holdAct = (ask: HoldAsk, nonce: string): SpendingAct<SpendingAnswer> => {
+  const purpose = canonicalPurpose(ask)
+  const estimate = parseAmount(ask.estimate ?? 0n, 'estimate')
+  const note = toNote(ask)
+  const { operationId } = ask
+  const { address, ip, operation, mode, family } = purpose
+  const holdFor = checkLifetime(ask.holdFor)
+  const question = [address, ip, operation, mode, estimate, family, holdFor]
+  const grant: SpendingStep<SpendingAnswer> = (view) => {
+    const lifetime = holdFor ?? view.settings.holdFor
+    const admission = admit(view, resolvePlan(view, purpose), estimate, lifetime)
+    return openHold(view, admission, { estimate, nonce, operationId, note })
+  }
+  const once = { verb: 'hold', id: operationId, question } as const
+  const counted = underOperationId(
+    once,
+    grant,
+    () => heldText(purpose.address && implicitPlanId(purpose.address)),
+    ({ allowed }) => allowed,
+  )
+  return {
+    // Also those that only its settlement will read: then that one asks once too.
+    guess: purposeGuess(purpose, budgetsOf, once),
+    step: (view) => (isOff(view) ? unchanged(offAnswer(view)) : counted(view)),
+  }
+}
+
+interface Opening {
+  readonly estimate: bigint
+  readonly nonce: string
+  readonly operationId: string | undefined
+  readonly note: Note
+  readonly detail?: string
+}
+
+/** Writes a hold that was admitted down; one that was refused changes nothing. */
+export const openHold = (
+  view: PayerView,
+  admission: SpendingAdmission,
+  { estimate, nonce, ...said }: Opening,
+): LedgerChange<SpendingAnswer> => {
+  const { answer, allowance, pinned } = admission
+  if (!answer.allowed) return unchanged(answer)
+  const hold = newHold(view, admission, estimate, nonce)
+  const saved =
+    allowance === undefined || pinned === undefined
+      ? NOTHING_SAVED
+      : saveAllowance(view, allowance, pinned)
+  return {
+    result: { ...answer, holdId: hold.id, expiresAt: hold.expiresAt },
+    writes: [
+      ...writeBalances(view, hold.window.startsAt, admission.held),
+      ...saved.writes,
+      ...admission.newLinks,
+      writeHold(view, hold),
+    ],
+    entries: [...saved.entries, { ...openingEntry(hold), ...said, limit: saved.limit }],
+  }
+}
+
+/** Longer ones would keep money aside that nobody may come back for. */
+const MAX_LIFETIME = days(1)
+
+export const checkLifetime = (holdFor: Span | undefined): Span | undefined => {
+  if (holdFor === undefined || (holdFor >= seconds(1) && holdFor <= MAX_LIFETIME)) return holdFor
+  const rule = 'must be from a second to a day'
+  throw spendingMistake('HOLD_LIFETIME_INVALID', 'holdFor', rule, formatDuration(holdFor))
+}
+
+export const readHold = ({ read, keys, now }: PayerView, id: string): HoldRecord => {
+  const [value] = read(...holdKey(keys, id))
+  const hold = value === undefined ? undefined : decodeHold(id, value)
+  // By its own word: the store may go on showing what it may forget.
+  if (hold?.rememberedUntil !== undefined && hold.rememberedUntil > now) return hold
+  const rule = 'must name a hold that was granted and is still remembered'
+  throw spendingMistake('HOLD_NOT_FOUND', `hold ${quote(id)}`, rule, 'none')
+}
+
+/** None for a text that no hold is called. */
+const holdKey = (keys: SpendingKeys, id: string): readonly Key[] =>
+  HOLD_ID.test(id) ? [keys.hold(id)] : []
+
+/** What an act on a hold reads first; the hold says the rest. */
+export const onHold = (id: string, once?: OnceUnder): Guess =>
+  holdGuess((keys) => holdKey(keys, id), once)
+
+export const findHold = (id: string): SpendingAct<HoldRecord> => ({
+  guess: onHold(id),
+  step: (view) => unchanged(readHold(view, id)),
+})
+
+/** Remembered beyond its end, for settlements that come late and messages that come twice. */
+export const writeHold = (view: PayerView, hold: HoldRecord): Write => {
+  const expiresAt = forgetAt(view, hold.expiresAt)
+  const value = encodeHold(hold, expiresAt)
+  return { key: view.keys.hold(hold.id), value, expiresAt }
+}
+
+/** As it is kept: short, since each hold is remembered for a while. Its key has the id. */
+interface ShortHold {
+  readonly w: Instant
+  /** How long the window is, and when after its start the hold ends and is forgotten. */
+  readonly l: readonly [number, number, number]
+  readonly y: ShortParty
+  /** Amount, open, captured and charged. */
+  readonly a: readonly [string, string, string, string]
+  readonly g?: readonly (readonly [string, string])[] | undefined
+  readonly s?: HoldRecord['status'] | undefined
+  readonly f?: string | undefined
+}
+
+const encodeHold = (hold: HoldRecord, until: Instant): string => {
+  const { window, party, expiresAt, amount, open, captured, charged, pins, status, final } = hold
+  const { startsAt } = window
+  const short: ShortHold = {
+    w: startsAt,
+    l: [window.endsAt - startsAt, expiresAt - startsAt, until - startsAt],
+    y: shortParty(party),
+    a: [`${amount}`, `${open}`, `${captured}`, `${charged}`],
+    g: someOf(pins.map((pin) => [pin.grant, `${pin.amount}`] as const)),
+    s: status === 'open' ? undefined : status,
+    f: final?.toString(),
+  }
+  return JSON.stringify(short)
+}
+
+export const decodeHold = (id: string, value: string): HoldRecord => {
+  const { w, l, y, a, g = [], s, f }: ShortHold = JSON.parse(value)
+  const [length, end, until] = l
+  const [amount, open, captured, charged] = a
+  return {
+    id,
+    window: { startsAt: w, endsAt: instant(w + length) },
+    party: longParty(y),
+    expiresAt: instant(w + end),
+    amount: BigInt(amount),
+    open: BigInt(open),
+    captured: BigInt(captured),
+    charged: BigInt(charged),
+    pins: g.map(([grant, pinned]) => ({ grant, amount: BigInt(pinned) })),
+    status: s ?? 'open',
+    ...(f !== undefined && { final: f === 'captured' ? f : BigInt(f) }),
+    rememberedUntil: instant(w + until),
+  }
+}
+
+export const holdClosed = ({ id, status }: HoldRecord, verb: string) => {
+  const finding = `a hold that was ${status}`
+  return spendingMistake('HOLD_CLOSED', `hold ${id}`, `must be open to ${verb}`, finding)
+}
+
+const HOLD_ID = /^[\w.-]{1,128}$/
+
+function newHold(
+  { now, calendar }: PayerView,
+  { party, expiresAt, pins }: SpendingAdmission,
+  amount: bigint,
+  nonce: string,
+): HoldRecord {
+  const { window } = calendar
+  return {
+    id: holdId(now, nonce),
+    window,
+    party,
+    expiresAt,
+    amount,
+    open: amount,
+    pins,
+    captured: 0n,
+    charged: 0n,
+    status: 'open',
+  }
+}
+
+/** The time comes first: holds of one moment are neighbours on the disk. `nonce` makes it unguessable. */
+const holdId = (now: Instant, nonce: string): string => `${now.toString(36)}.${nonce}`
+
+function openingEntry({ id, window, party, expiresAt, amount, pins }: HoldRecord): EntryDraft {
+  const moves = move('available', 'held', amount)
+  const { startsAt } = window
+  return { kind: 'hold', window: startsAt, party, moves, hold: id, expiresAt, pins: someOf(pins) }
+}

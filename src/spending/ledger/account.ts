@@ -1,0 +1,197 @@
+/** Accounts: values that the store should keep, as the entries of a ledger come to them; and how they differ. */
+import { type BudgetState, decodeBudget, NOTHING_SPENT, openAt } from '../../core/budget.ts'
+import type { Key, Value } from '../../core/store.ts'
+import type { Instant } from '../../core/time.ts'
+import { decodeHold, type HoldRecord } from '../flow/hold.ts'
+import { OUTFLOW, TERMS } from '../keys.ts'
+import { readMoney } from '../money-json.ts'
+import {
+  decodeTerms,
+  type Funds,
+  type Grant,
+  NO_TERMS,
+  stillUseful,
+  type Terms,
+} from '../plans/funds.ts'
+import type { Checkpoint, Compacted } from './checkpoint.ts'
+import type { Finding, FindingKind } from './finding.ts'
+
+interface AccountFace {
+  /** What it is called when what is kept differs. */
+  readonly kind: FindingKind
+  readonly what: string
+  readonly window?: Instant | undefined
+}
+
+/** What entries say of a hold. The window's end and how long it is remembered are not in them. */
+export type HoldAccount = Omit<HoldRecord, 'id' | 'window' | 'rememberedUntil'> & {
+  readonly window: Instant
+}
+
+export type Account = AccountFace &
+  (
+    | { readonly form: 'budget'; readonly state: BudgetState }
+    | { readonly form: 'exact'; readonly value: Value | undefined }
+    | { readonly form: 'checkpoint'; readonly checkpoint: Checkpoint }
+    | { readonly form: 'terms'; readonly terms: Terms }
+    /** Without `last` where only entries that were compacted say it. */
+    | { readonly form: 'funds'; readonly funds: Funds }
+    | { readonly form: 'hold'; readonly hold: HoldAccount }
+  )
+
+/** By the key that the value is kept under. */
+export type Fold = Map<Key, Account>
+
+export const budgetAccount = (budget: string, window: Instant, state = NOTHING_SPENT): Account => ({
+  kind: 'balance-drift',
+  what: budget,
+  window: budget === OUTFLOW ? undefined : window,
+  form: 'budget',
+  state,
+})
+
+export const termsAccount = (plan: string, window: Instant, terms = NO_TERMS): Account => ({
+  kind: 'rollover-drift',
+  what: `terms of plan ${plan}`,
+  window,
+  form: 'terms',
+  terms,
+})
+
+export const fundsAccount = (plan: string, funds: Funds = { grants: [] }): Account => ({
+  kind: 'grant-drift',
+  what: `grants of plan ${plan}`,
+  form: 'funds',
+  funds,
+})
+
+export const NO_READING: Account = {
+  kind: 'reading-drift',
+  what: 'reading of the balance',
+  form: 'exact',
+  value: undefined,
+}
+
+/** What a window's list shows and no entry speaks of. */
+export const unspokenAccount = (item: string, window: Instant): Account =>
+  item.startsWith(TERMS)
+    ? termsAccount(item.slice(TERMS.length), window)
+    : budgetAccount(item, window)
+
+/** Undefined where the value that is kept is the one that the entries come to. */
+export const driftOf = (
+  account: Account,
+  value: Value | undefined,
+  now: Instant,
+): Finding | undefined => {
+  const { kind, what, window } = account
+  const { ledger, kept } = sidesOf(account, value, now)
+  return ledger === kept ? undefined : { kind, what, window, ledger, kept }
+}
+
+interface Sides {
+  readonly ledger: string
+  readonly kept: string
+}
+
+const NOTHING = 'nothing'
+
+function sidesOf(account: Account, value: Value | undefined, now: Instant): Sides {
+  const sides = <T>(expected: T, decode: (text: Value) => T, none: T | undefined, say: Say<T>) => ({
+    ledger: say(expected, now),
+    kept: keptSide(value, decode, none, (held) => say(held, now)),
+  })
+  switch (account.form) {
+    case 'budget':
+      return sides(account.state, decodeBudget, NOTHING_SPENT, describeBudget)
+    case 'exact':
+      return { ledger: account.value ?? NOTHING, kept: value ?? NOTHING }
+    case 'checkpoint':
+      return sides(account.checkpoint, readMoney<Compacted>, undefined, describeCheckpoint)
+    case 'terms':
+      return sides(account.terms, decodeTerms, NO_TERMS, describeTerms)
+    case 'funds': {
+      const { last } = account.funds
+      const decode = (text: Value): Funds => {
+        const kept = readMoney<Funds>(text)
+        return { ...kept, last: last && kept.last }
+      }
+      return sides(account.funds, decode, { grants: [] }, describeFunds)
+    }
+    case 'hold':
+      return holdSides(account.hold, value, now)
+    default:
+      return account satisfies never
+  }
+}
+
+type Say<T> = (held: T, now: Instant) => string
+
+/** A value that was tampered with may be no value at all. */
+function keptSide<T>(
+  value: Value | undefined,
+  decode: (text: Value) => T,
+  none: T | undefined,
+  say: (held: T) => string,
+): string {
+  if (value === undefined) return none === undefined ? NOTHING : say(none)
+  try {
+    return say(decode(value))
+  } catch {
+    return `unreadable: ${value.slice(0, 64)}`
+  }
+}
+
+/** A hold that has ended may be forgotten, each store in its own time. */
+function holdSides(hold: HoldAccount, value: Value | undefined, now: Instant): Sides {
+  const ledger = describeHold(hold)
+  if (value === undefined && hold.expiresAt <= now) return { ledger, kept: ledger }
+  const decode = (text: Value): HoldAccount => {
+    const { window, ...kept } = decodeHold('', text)
+    return { ...kept, window: window.startsAt }
+  }
+  return { ledger, kept: keptSide(value, decode, undefined, describeHold) }
+}
+
+/** Holds that have ended by then count no more, whether or not they are still kept. */
+function describeBudget(state: BudgetState, now: Instant): string {
+  const { spent, held } = openAt(state, now)
+  const open = held.filter(({ amount }) => amount > 0n)
+  const holds = open.map((hold) => `${hold.amount} held until ${hold.expiresAt}`)
+  return [`spent ${spent}`, ...holds].join(', ')
+}
+
+function describeTerms(terms: Terms, now: Instant): string {
+  const { limit = 'none', carried, since = 'none', passed, owed, granted } = terms
+  const own = `limit ${limit}, carried ${carried} since ${since}, passed ${passed}, owed ${owed}`
+  return `${own}, from grants ${describeBudget(granted, now)}`
+}
+
+function describeFunds({ grants, last }: Funds, now: Instant): string {
+  const limit = last === undefined ? [] : [`limit ${last.limit} in ${last.window}`]
+  const useful = stillUseful(grants, now).map((grant) => describeGrant(grant, now))
+  return [...useful, ...limit].join('; ') || NOTHING
+}
+
+function describeGrant(grant: Grant, now: Instant): string {
+  const { id, amount, priority, expiresAt = 'never' } = grant
+  const face = `${id}: ${amount}, priority ${priority}, until ${expiresAt}`
+  return `${face}, ${describeBudget(grant, now)}`
+}
+
+function describeHold(hold: HoldAccount): string {
+  const { party, window, expiresAt, amount, open, pins, captured, charged, status, final } = hold
+  const { plan, tier, member, ip, operation, mode } = party
+  const whose = [plan, tier, member, ip, operation, mode].map((name) => name ?? '-').join(' ')
+  const pinned = pins.map((pin) => `${pin.amount} of ${pin.grant}`).join(' and ') || NOTHING
+  const sums = `${amount} held, ${open} open, ${captured} captured, ${charged} charged`
+  return `${status}, ${sums}, settled at ${final ?? '-'}, pinned ${pinned}, until ${expiresAt}, window ${window}, ${whose}`
+}
+
+function describeCheckpoint(checkpoint: Checkpoint, now: Instant): string {
+  const { through, hash, before, spent, archived, archive, reading, funds } = checkpoint
+  const first = `up to entry ${through}, ${hash}, windows before ${before}, ${spent} spent`
+  const read = reading && `${reading.amount} read at ${reading.at} after ${reading.spentThen}`
+  const granted = funds.map(({ plan, grants }) => `${plan} ${describeFunds({ grants }, now)}`)
+  return [first, `${archived} archived, ${archive || 'no hash'}`, read, ...granted].join(', ')
+}

@@ -1,0 +1,61 @@
+/** What a compaction leaves: an entry that vouches for what it replaces, and a copy of it for readers who start there. */
+import { createHash } from 'node:crypto'
+import type { View } from '../../core/store.ts'
+import { type Instant, instant } from '../../core/time.ts'
+import type { SpendingKeys } from '../keys.ts'
+import { readMoney, writeMoney } from '../money-json.ts'
+import type { Grant } from '../plans/funds.ts'
+import type { KeptReading } from './entry.ts'
+
+/** Entries up to `through` are gone; the balances of windows that started before `before` too. */
+export interface Checkpoint {
+  readonly through: number
+  /** Of the last entry that it replaces: the next one carries it. */
+  readonly hash: string
+  readonly before: Instant
+  /** What the payer had ever spent by then. */
+  readonly spent: bigint
+  /** How many entries outlived all compactions so far, and the hash over all of them. */
+  readonly archived: number
+  readonly archive: string
+  /** The newest reading of the balance by then. */
+  readonly reading?: KeptReading | undefined
+  /** Grants that could still be used then, as they stood. */
+  readonly funds: readonly PlanGrants[]
+}
+
+interface PlanGrants {
+  readonly plan: string
+  readonly grants: readonly Grant[]
+}
+
+/** The checkpoint in force, and where the ledger now begins. */
+export interface Compacted extends Checkpoint {
+  /** Of the first entry that was kept. */
+  readonly position: number
+}
+
+const NOTHING: Compacted = {
+  through: 0,
+  hash: '',
+  before: instant(0),
+  spent: 0n,
+  archived: 0,
+  archive: '',
+  funds: [],
+  position: 0,
+}
+
+export const readCompacted = (view: Pick<View, 'read'>, keys: SpendingKeys): Compacted => {
+  const [value] = view.read(keys.compacted)
+  return value === undefined ? NOTHING : readMoney<Compacted>(value)
+}
+
+export const writeCompacted = (keys: SpendingKeys, compacted: Compacted) => ({
+  key: keys.compacted,
+  value: writeMoney(compacted),
+})
+
+/** The hash over an archive with one more entry in it. */
+export const archiveHash = (before: string, text: string): string =>
+  createHash('sha256').update(`${before}\n${text}`).digest('base64url')

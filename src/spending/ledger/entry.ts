@@ -1,0 +1,140 @@
+/**
+ * Ledger entries: what happened, never changed afterwards. Double entry: each move takes from one
+ * pot what it puts into another, on every budget of the party alike.
+ */
+import type { Instant } from '../../core/time.ts'
+import type { CanonicalMatter, Note } from '../flow/ask.ts'
+import type { Party } from '../flow/balances.ts'
+import type { Allowance } from '../plans/plan.ts'
+import type { Checkpoint } from './checkpoint.ts'
+
+/**
+ * - `rollover`: allowance moves on from one window to a later one, or is taken back.
+ * - `forfeit`: what a hold gave back of a grant that had expired.
+ * - `reading`: the operator's balance, as it was told.
+ * - `reverse`: a booking, or part of it, is taken back.
+ * - `checkpoint`: stands for entries that were compacted.
+ */
+export type EntryKind =
+  | 'grant'
+  | 'hold'
+  | 'capture'
+  | 'settle'
+  | 'release'
+  | 'forfeit'
+  | 'rollover'
+  | 'reading'
+  | 'reverse'
+  | 'adjust'
+  | 'checkpoint'
+
+/** Money that may be spent, is kept aside, is gone; and what was given beyond the limit, or lost. */
+export type Pot = 'available' | 'held' | 'spent' | 'issued' | 'granted' | 'carried' | 'forfeited'
+
+export interface Move {
+  readonly from: Pot
+  readonly to: Pot
+  readonly amount: bigint
+}
+
+/** What a charge took out of one grant, or a hold keeps aside in it. */
+export interface Draw {
+  readonly grant: string
+  readonly amount: bigint
+}
+
+/**
+ * - `late`: charged after the hold had expired, or after the window had ended.
+ * - `overage`: more than was held, or recorded than the plan had left.
+ * - `expired`: what it gives back of the hold, time had given back already.
+ */
+export type EntryFlag = 'late' | 'overage' | 'expired'
+
+/** What one budget of a window came to, whose entries were compacted. */
+export interface WindowSum {
+  readonly window: Instant
+  readonly budget: string
+  readonly spent: bigint
+}
+
+/** The operator's balance at a time, and what the payer had paid by then. */
+export interface KeptReading {
+  readonly amount: bigint
+  readonly at: Instant
+  readonly spentThen: bigint
+}
+
+export interface EntryDraft {
+  readonly kind: EntryKind
+  readonly window: Instant
+  readonly moves: readonly Move[]
+  readonly party?: Party | undefined
+  /** What a capture paid for, where that is not what its hold was for. */
+  readonly paid?: CanonicalMatter | undefined
+  readonly hold?: string | undefined
+  /** When that hold, or the grant that was given, ends by itself. */
+  readonly expiresAt?: Instant | undefined
+  readonly operationId?: string | undefined
+  /** The operation id of what a `reverse` takes back. */
+  readonly reverses?: string | undefined
+  /** When it happened, where it was told later. */
+  readonly happened?: Instant | undefined
+  readonly note?: Note | undefined
+  readonly flags?: readonly EntryFlag[] | undefined
+  readonly grant?: string | undefined
+  /** Of a grant: lower is used first. */
+  readonly priority?: number | undefined
+  /** Spent from grants by this entry, in its window. On a `grant`, what it paid of what was owed. */
+  readonly draws?: readonly Draw[] | undefined
+  /** Kept aside in grants by a `hold`, with its end; on other kinds, no longer kept aside. */
+  readonly pins?: readonly Draw[] | undefined
+  /** What a charge took that neither the limit nor grants had: a later grant pays it. */
+  readonly owed?: bigint | undefined
+  /** The plan's limit in this window, where it was written down with this entry. */
+  readonly limit?: Allowance | undefined
+  /** Of a `rollover`: the window that it comes from. Absent: one in which nothing was charged. */
+  readonly from?: Instant | undefined
+  /** Of a `rollover`: the first window of those that carried on to each other up to this one. */
+  readonly since?: Instant | undefined
+  /** Of a `capture` from a hold: the sum of its captures, with this one. */
+  readonly captured?: bigint | undefined
+  /** Of a `settle`: what it named. */
+  readonly final?: bigint | 'captured' | undefined
+  readonly reading?: KeptReading | undefined
+  readonly checkpoint?: Checkpoint | undefined
+  /** Of what a checkpoint replaces: all that reports show. */
+  readonly sums?: readonly WindowSum[] | undefined
+  /** For people: what an adjustment did. */
+  readonly detail?: string | undefined
+}
+
+export interface LedgerEntry extends EntryDraft {
+  /** From 1, without gaps: a missing number is a missing entry. */
+  readonly seq: number
+  readonly at: Instant
+  /** The hash of the entry before it, as it is kept; '' in the first. */
+  readonly prev: string
+  /** The number of the same plan's entry before it: a plan's history is read from its end. */
+  readonly planPrev?: number | undefined
+}
+
+/** Who may spend, what was given and by whom, and what vouches for what is gone: kept for good. */
+export const outlivesCompaction = ({ kind }: Pick<EntryDraft, 'kind'>): boolean => {
+  switch (kind) {
+    case 'grant':
+    case 'adjust':
+    case 'reverse':
+    case 'checkpoint':
+      return true
+    case 'hold':
+    case 'capture':
+    case 'settle':
+    case 'release':
+    case 'forfeit':
+    case 'rollover':
+    case 'reading':
+      return false
+    default:
+      return kind satisfies never
+  }
+}

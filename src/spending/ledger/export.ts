@@ -1,0 +1,250 @@
+/**
+ * The ledger as text, JSON Lines or CSV, line by line: first what outlived compactions, then all that is
+ * there. Each line carries the hash of its entry and that of the entry before it, as the store keeps them:
+ * an export says what the ledger said, and can be verified without it.
+ */
+
+import type { Store } from '../../core/store.ts'
+import { parseTimestamp, toTimestamp } from '../../lib/moments.ts'
+import { familyOf } from '../flow/ask.ts'
+import type { Party } from '../flow/balances.ts'
+import type { SpendingKeys } from '../keys.ts'
+import { readMoney, writeMoney } from '../money-json.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import type { LedgerEntry, Move } from './entry.ts'
+import { decodeEntry, encodeEntry, hashOfEntry } from './entry-text.ts'
+import type {
+  AnchorState,
+  ExportFinding,
+  ExportFindingKind,
+  ExportVerification,
+} from './finding.ts'
+import { readStream } from './pages.ts'
+import type { Anchor } from './walk.ts'
+
+export type ExportFormat = 'jsonl' | 'csv'
+
+/** Without line ends. The ledger may grow meanwhile; the export ends where it finds the end. */
+export async function* exportLedger(
+  store: Store,
+  keys: SpendingKeys,
+  format: ExportFormat,
+): AsyncGenerator<string, void, undefined> {
+  if (format === 'csv') yield csvLine(COLUMNS)
+  let last = 0
+  for (const stream of [keys.archive, keys.ledger]) {
+    for await (const { entry: text } of readStream(store, stream)) {
+      const entry = decodeEntry(text)
+      // A compaction meanwhile puts into the archive what is still in the ledger, or was read from it.
+      if (stream === keys.ledger && entry.seq <= last) continue
+      last = Math.max(last, entry.seq)
+      const hash = hashOfEntry(text)
+      if (format === 'csv') yield* csvLines(entry, hash)
+      else yield jsonLine(entry, hash)
+    }
+  }
+}
+
+const COLUMNS = [
+  'seq',
+  'at',
+  'window',
+  'kind',
+  'from',
+  'to',
+  'amount',
+  'plan',
+  'tier',
+  'member',
+  'ip',
+  'operation',
+  'family',
+  'mode',
+  'hold',
+  'operationId',
+  'transactionId',
+  'caller',
+  'interactingEntity',
+  'requestId',
+  'actor',
+  'flags',
+  'grant',
+  'detail',
+  'prev',
+  'hash',
+] as const
+
+function jsonLine(entry: LedgerEntry, hash: string): string {
+  const { at, window, party } = entry
+  const times = { at: toTimestamp(at), window: toTimestamp(window) }
+  const category = party === undefined ? {} : { family: party.family ?? familyOf(party.operation) }
+  return writeMoney({ ...entry, ...times, party: party && { ...party, ...category }, hash })
+}
+
+/** One row for each move; one without amounts for an entry that moves nothing. */
+function csvLines(entry: LedgerEntry, hash: string): readonly string[] {
+  const moves: readonly (Move | undefined)[] = entry.moves.length > 0 ? entry.moves : [undefined]
+  return moves.map((move) => csvLine(cells(entry, move, hash)))
+}
+
+function cells(entry: LedgerEntry, move: Move | undefined, hash: string): readonly unknown[] {
+  const { party, note } = entry
+  const row: Readonly<Record<(typeof COLUMNS)[number], unknown>> = {
+    ...NO_NOTE,
+    ...note,
+    seq: entry.seq,
+    at: toTimestamp(entry.at),
+    window: toTimestamp(entry.window),
+    kind: entry.kind,
+    from: move?.from,
+    to: move?.to,
+    amount: move?.amount,
+    plan: party?.plan,
+    tier: party?.tier,
+    member: party?.member,
+    ip: party?.ip,
+    operation: party?.operation,
+    family: party && (party.family ?? familyOf(party.operation)),
+    mode: party?.mode,
+    hold: entry.hold,
+    operationId: entry.operationId,
+    flags: entry.flags?.join(' '),
+    grant: entry.grant,
+    detail: entry.detail,
+    prev: entry.prev,
+    hash,
+  }
+  return COLUMNS.map((column) => row[column])
+}
+
+const NO_NOTE = {
+  transactionId: undefined,
+  caller: undefined,
+  interactingEntity: undefined,
+  requestId: undefined,
+  actor: undefined,
+}
+
+function csvLine(fields: readonly unknown[]): string {
+  return fields.map((field) => csvField(field === undefined ? '' : String(field))).join(',')
+}
+
+/** RFC 4180. A leading quote keeps spreadsheets from running what a caller wrote as a formula. */
+function csvField(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/*
+ * Verified without the store it came from. It tells apart an edit (a line has not the hash that it says),
+ * a cut (lines are missing), a compaction (lines are missing, and a checkpoint in the chain vouches for
+ * them), and, given an anchor, a chain that was made anew.
+ */
+
+interface Gap {
+  readonly line: number
+  readonly first: number
+  readonly last: number
+  /** The hash that the entry after it says the last of it has. */
+  readonly hash: string
+}
+
+/** Lines of JSON as `ledger export` writes them. CSV is for spreadsheets and cannot be verified. */
+export const verifyExport = async (
+  lines: AsyncIterable<string> | Iterable<string>,
+  anchor?: Anchor,
+): Promise<ExportVerification> => {
+  const findings: ExportFinding[] = []
+  const gaps: Gap[] = []
+  const checkpoints: Checkpoint[] = []
+  let [number, hash, line] = [0, '', 0]
+  let met: AnchorState | undefined
+  let entries = 0
+  const find = (kind: ExportFindingKind, what: string) => findings.push({ kind, line, what })
+  for await (const text of lines) {
+    line += 1
+    const found = lineIn(text)
+    if (found === undefined) {
+      find('edited', 'no entry of a ledger')
+      continue
+    }
+    const { entry, said } = found
+    entries += 1
+    if (entry.seq > number + 1) {
+      gaps.push({ line, first: number + 1, last: entry.seq - 1, hash: entry.prev })
+    } else if (entry.prev !== hash || entry.seq <= number) {
+      find('edited', `entry ${entry.seq} does not follow the line before it`)
+    }
+    hash = hashOfEntry(encodeEntry(entry))
+    if (said !== hash) find('edited', `entry ${entry.seq} has not the hash that it says`)
+    number = entry.seq
+    if (entry.checkpoint !== undefined) checkpoints.push(entry.checkpoint)
+    if (anchor?.hash === hash) met = 'holds'
+    else if (anchor?.number === number && met === undefined) {
+      met = 'broken'
+      find('re-chained', `entry ${number} has the hash ${hash}, not the anchor's`)
+    }
+  }
+  const newest = checkpoints.at(-1)
+  const through = newest?.through ?? 0
+  findings.push(...gaps.filter((gap) => !isVouchedFor(gap, newest)).map(cutOf))
+  if (anchor !== undefined && met === undefined) {
+    met = anchorAway(anchor, newest, number)
+    if (met === 'broken') {
+      const what = `it ends at entry ${number}, and the anchor is not in it`
+      findings.push({ kind: 'cut', line: line + 1, what })
+    }
+  }
+  return { entries, findings, compactedThrough: through, head: { number, hash }, anchor: met }
+}
+
+/** The last gap ends where the checkpoint says, with the hash that it says; those before lie within it. */
+function isVouchedFor({ last, hash }: Gap, newest: Checkpoint | undefined): boolean {
+  if (newest === undefined || last > newest.through) return false
+  return last < newest.through || hash === newest.hash
+}
+
+const cutOf = ({ line, first, last }: Gap): ExportFinding => ({
+  kind: 'cut',
+  line,
+  what: first === last ? `entry ${first} is missing` : `entries ${first} to ${last} are missing`,
+})
+
+function anchorAway(anchor: Anchor, newest: Checkpoint | undefined, last: number): AnchorState {
+  if (newest === undefined) return 'broken'
+  if (anchor.hash === newest.hash) return 'holds'
+  return anchor.number !== undefined && anchor.number <= Math.min(newest.through, last)
+    ? 'compacted'
+    : 'broken'
+}
+
+interface LineRead {
+  readonly entry: LedgerEntry
+  readonly said: unknown
+}
+
+/** Undefined for a text that no export wrote. */
+function lineIn(text: string): LineRead | undefined {
+  try {
+    const { hash: said, at, window, party, ...rest } = readMoney<ExportedLine>(text)
+    const [then, start] = [parseTimestamp(at), parseTimestamp(window)]
+    if (then === undefined || start === undefined) return undefined
+    const entry: LedgerEntry = { ...rest, at: then, window: start }
+    return { entry: party === undefined ? entry : { ...entry, party: withoutFamily(party) }, said }
+  } catch {
+    return undefined
+  }
+}
+
+/** For readers, where the operation says it. */
+function withoutFamily(told: Party): Party {
+  const { family, ...party } = told
+  return family === familyOf(party.operation) ? party : told
+}
+
+interface ExportedLine extends Omit<LedgerEntry, 'at' | 'window' | 'party'> {
+  readonly hash: string
+  readonly at: string
+  readonly window: string
+  readonly party?: Party
+}

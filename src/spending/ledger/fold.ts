@@ -1,0 +1,230 @@
+/**
+ * The books as the ledger tells them: every account that an entry moves, folded entry by entry. What the
+ * store keeps beside the ledger is a cache of this.
+ */
+import { type BudgetState, endHold, NOTHING_SPENT, openAt, withHold } from '../../core/budget.ts'
+import { type Instant, instant } from '../../core/time.ts'
+import { maxAmount } from '../amount.ts'
+import { limitedBudgetsOf, shiftBalance, shiftsOf } from '../flow/balances.ts'
+import { OUTFLOW, type SpendingKeys } from '../keys.ts'
+import { writeMoney } from '../money-json.ts'
+import {
+  type Funds,
+  type Grant,
+  inOrderOfUse,
+  NO_TERMS,
+  sumOf,
+  type Terms,
+} from '../plans/funds.ts'
+import {
+  budgetAccount,
+  type Fold,
+  fundsAccount,
+  type HoldAccount,
+  termsAccount,
+} from './account.ts'
+import type { Draw, LedgerEntry, Pot } from './entry.ts'
+
+/** Windows that started before `before` were compacted: nothing is kept of them. */
+export const foldEntry = (
+  fold: Fold,
+  keys: SpendingKeys,
+  entry: LedgerEntry,
+  before: Instant = instant(0),
+): void => {
+  foldOwnRecords(fold, keys, entry)
+  foldMoves(fold, keys, entry, before)
+  foldFunds(fold, keys, entry)
+  foldTerms(fold, keys, entry, before)
+  foldHold(fold, keys, entry)
+}
+
+/** What an entry moves into or out of one pot. */
+export const moved = ({ moves }: LedgerEntry, side: 'from' | 'to', pot: Pot): bigint =>
+  moves.reduce((sum, move) => (move[side] === pot ? sum + move.amount : sum), 0n)
+
+export const changeBudget = (
+  fold: Fold,
+  keys: SpendingKeys,
+  budget: string,
+  window: Instant,
+  next: (state: BudgetState) => BudgetState,
+): void => {
+  const key = keys.budget(window, budget)
+  const known = fold.get(key)
+  const state = known?.form === 'budget' ? known.state : NOTHING_SPENT
+  fold.set(key, budgetAccount(budget, window, next(state)))
+}
+
+/** The plan's trail, the checkpoint in force and the newest reading: each is what its last entry says. */
+function foldOwnRecords(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
+  const { party, seq, checkpoint, reading } = entry
+  const plan = party?.plan
+  if (plan !== undefined) {
+    const face = { kind: 'trail-drift', what: `newest entry of plan ${plan}` } as const
+    fold.set(keys.trail(plan), { ...face, form: 'exact', value: String(seq) })
+  }
+  if (checkpoint !== undefined) {
+    const face = { kind: 'checkpoint-differs', what: 'checkpoint in force' } as const
+    fold.set(keys.compacted, { ...face, form: 'checkpoint', checkpoint })
+  }
+  if (reading !== undefined) foldReading(fold, keys, reading)
+}
+
+export const foldReading = (
+  fold: Fold,
+  keys: SpendingKeys,
+  reading: NonNullable<LedgerEntry['reading']>,
+): void => {
+  const face = { kind: 'reading-drift', what: 'reading of the balance' } as const
+  fold.set(keys.reading, { ...face, form: 'exact', value: writeMoney(reading) })
+}
+
+function foldMoves(fold: Fold, keys: SpendingKeys, entry: LedgerEntry, before: Instant): void {
+  const { window, party, paid, expiresAt, at } = entry
+  const held = moved(entry, 'to', 'held')
+  const freed = moved(entry, 'from', 'held')
+  const spent = moved(entry, 'to', 'spent')
+  const unspent = moved(entry, 'from', 'spent')
+  if (party === undefined) return
+  const change = (budget: string, next: (state: BudgetState) => BudgetState): void => {
+    if (window < before && budget !== OUTFLOW) return
+    changeBudget(fold, keys, budget, window, next)
+  }
+  const shifts = shiftsOf({ party, paid, freed, expiresAt, spent, unspent })
+  for (const [budget, shift] of freed + spent + unspent === 0n ? [] : shifts) {
+    change(budget, (state) => shiftBalance(state, shift, at))
+  }
+  if (held === 0n || expiresAt === undefined) return
+  for (const budget of limitedBudgetsOf(party)) {
+    change(budget, (state) => withHold(openAt(state, at), { expiresAt, amount: held }))
+  }
+}
+
+/** A plan's grants: given, pinned by holds, unpinned, spent; and the limit that was last written down. */
+export const foldFunds = (fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void => {
+  const { party, kind, pins, draws, limit, window } = entry
+  const plan = party?.plan
+  if (plan === undefined) return
+  if (kind !== 'grant' && pins === undefined && draws === undefined && limit === undefined) return
+  const key = keys.funds(plan)
+  const known = fold.get(key)
+  const funds: Funds = known?.form === 'funds' ? known.funds : { grants: [] }
+  const given = kind === 'grant' ? inOrderOfUse([...funds.grants, grantOf(entry)]) : funds.grants
+  const grants = given.map((grant) => afterEntry(grant, entry))
+  const last = limit === undefined ? funds.last : { window, limit }
+  fold.set(key, fundsAccount(plan, { grants, last }))
+}
+
+function grantOf({ grant: id = '', priority = 0, expiresAt, ...entry }: LedgerEntry): Grant {
+  const amount = entry.moves.reduce((sum, move) => sum + move.amount, 0n)
+  return { id, amount, priority, expiresAt, spent: 0n, held: [] }
+}
+
+function afterEntry(grant: Grant, { pins, draws, ...entry }: LedgerEntry): Grant {
+  const pinned = amountOf(pins, grant.id)
+  const drawn = amountOf(draws, grant.id)
+  if (pinned + drawn === 0n) return grant
+  const { spent, held } = pinnedAfter(grant, entry, pinned)
+  return { ...grant, spent: spent + drawn, held }
+}
+
+/** A hold keeps aside, all others give back or spend what one kept. */
+function pinnedAfter(
+  state: BudgetState,
+  { kind, expiresAt, at }: Pick<LedgerEntry, 'kind' | 'expiresAt' | 'at'>,
+  amount: bigint,
+): BudgetState {
+  const open = openAt(state, at)
+  if (amount === 0n || expiresAt === undefined) return open
+  return kind === 'hold'
+    ? withHold(open, { expiresAt, amount })
+    : endHold(open, { expiresAt, amount })
+}
+
+/** A settlement names a grant twice where it spends some of a pin and gives back the rest. */
+const amountOf = (draws: readonly Draw[] | undefined, grant: string): bigint =>
+  sumOf((draws ?? []).filter((draw) => draw.grant === grant))
+
+/** What a plan has in a window beside its balance. */
+function foldTerms(fold: Fold, keys: SpendingKeys, entry: LedgerEntry, before: Instant): void {
+  const { party, window, from } = entry
+  const plan = party?.plan
+  if (plan === undefined) return
+  const change = (start: Instant, next: (terms: Terms) => Terms): void => {
+    if (start < before) return
+    const key = keys.terms(start, plan)
+    const known = fold.get(key)
+    fold.set(key, termsAccount(plan, start, next(known?.form === 'terms' ? known.terms : NO_TERMS)))
+  }
+  if (entry.kind !== 'rollover') {
+    change(window, (terms) => termsAfter(terms, entry))
+    return
+  }
+  const [carried, back] = [moved(entry, 'to', 'carried'), moved(entry, 'from', 'carried')]
+  const since = entry.since === undefined ? {} : { since: entry.since }
+  change(window, (terms) => ({
+    ...terms,
+    ...since,
+    carried: maxAmount(0n, terms.carried + carried - back),
+  }))
+  if (from === undefined) return
+  change(from, (terms) => ({ ...terms, passed: terms.passed + carried - back }))
+}
+
+function termsAfter(terms: Terms, entry: LedgerEntry): Terms {
+  const { pins = [], draws = [], owed = 0n, limit, kind } = entry
+  const pinned = pinnedAfter(terms.granted, entry, sumOf(pins))
+  const drawn = sumOf(draws)
+  return {
+    ...terms,
+    ...(limit !== undefined && { limit }),
+    owed: terms.owed + owed - (kind === 'grant' ? drawn : 0n),
+    granted: { ...pinned, spent: pinned.spent + drawn },
+  }
+}
+
+/** A hold as its entries leave it. One whose opening was compacted is not known any more. */
+function foldHold(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
+  const { hold: id, kind, party, expiresAt } = entry
+  if (id === undefined || party === undefined || expiresAt === undefined) return
+  const key = keys.hold(id)
+  const known = fold.get(key)
+  const before = known?.form === 'hold' ? known.hold : undefined
+  const hold =
+    kind === 'hold' ? openedBy(entry, { party, expiresAt }) : before && changedBy(before, entry)
+  if (hold === undefined) return
+  fold.set(key, { kind: 'hold-drift', what: `hold ${id}`, form: 'hold', hold })
+}
+
+function openedBy(
+  entry: LedgerEntry,
+  { party, expiresAt }: Pick<HoldAccount, 'party' | 'expiresAt'>,
+): HoldAccount {
+  const amount = moved(entry, 'to', 'held')
+  const { window, pins = [] } = entry
+  const sums = { amount, open: amount, captured: 0n, charged: 0n }
+  return { window, party, expiresAt, pins, ...sums, status: 'open' }
+}
+
+function changedBy(hold: HoldAccount, entry: LedgerEntry): HoldAccount {
+  const { kind, captured, final, pins = [], flags } = entry
+  const open = hold.open - moved(entry, 'from', 'held')
+  const expired = flags?.includes('expired') === true
+  return {
+    ...hold,
+    open,
+    pins: expired ? [] : pinsLeft(hold.pins, pins),
+    charged: hold.charged + moved(entry, 'to', 'spent') - moved(entry, 'from', 'spent'),
+    ...(captured !== undefined && { captured }),
+    ...(final !== undefined && { final }),
+    ...(kind === 'settle' && { status: 'settled' }),
+    ...(kind === 'release' && { status: 'released' }),
+  }
+}
+
+const pinsLeft = (pins: readonly Draw[], gone: readonly Draw[]): readonly Draw[] =>
+  pins.flatMap(({ grant, amount }) => {
+    const left = amount - amountOf(gone, grant)
+    return left > 0n ? [{ grant, amount: left }] : []
+  })

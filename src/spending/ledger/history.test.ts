@@ -1,0 +1,63 @@
+/** A plan's history, from either end, counted in what it reads. */
+import { expect, test } from 'vitest'
+import { times } from '../../../test/support/counts.ts'
+import { codeOf, openDesk } from '../../../test/support/ledger-desk.ts'
+
+test('a plan’s newest entries are found without paging through those of others', async () => {
+  const desk = openDesk({ total: 'unlimited', tiers: UNLIMITED })
+  const { spending, store } = desk
+  const others = times(2_000, 1_000_000)
+  for (let i = 0; i < 40; i += 1) await spending.record({ from: '0xa1', amount: BigInt(i) })
+  for (let done = 0; done < others; done += 500) {
+    const batch = Array.from({ length: 500 }, (_, i) => `0xb${(done + i).toString(16)}`)
+    await Promise.all(batch.map((from) => spending.record({ from, amount: 1n })))
+  }
+  let reads = 0
+  let seen = 0
+  const { read } = store
+  Object.assign(store, {
+    read: async (stream: string, after: number, limit: number) => {
+      const page = await read(stream, after, limit)
+      reads += 1
+      seen += page.length
+      return page
+    },
+  })
+  const first = await spending.history('basic:0xa1', { order: 'newest', limit: 20 })
+  const amounts = first.entries.map(({ moves }) => moves[0]?.amount ?? 0n)
+  expect(amounts).toEqual(Array.from({ length: 20 }, (_, i) => BigInt(39 - i)))
+  expect({ reads, seen }).toEqual({ reads: 20, seen: 20 })
+  const rest = await spending.history('basic:0xa1', { order: 'newest', after: first.next })
+  expect(rest.entries).toHaveLength(20)
+  expect(rest.next).toBeUndefined()
+})
+
+test('entries are found among gaps that other streams left, from either end', async () => {
+  const { spending, store } = openDesk()
+  for (let i = 1; i <= 30; i += 1) {
+    const noise = Array.from({ length: (i * i) % 7 }, () => ({ stream: 'noise', entry: 'x' }))
+    await store.transact(() => ({ writes: [], appends: noise, result: undefined }))
+    await spending.record({ from: i % 3 === 0 ? '0xa1' : '0xb1', amount: 1n })
+  }
+  const numbers = async (order: 'oldest' | 'newest') => {
+    const found: number[] = []
+    let after: number | undefined
+    do {
+      const page = await spending.history('basic:0xa1', { order, limit: 3, after })
+      found.push(...page.entries.map(({ seq }) => seq))
+      after = page.next
+    } while (after !== undefined)
+    return found
+  }
+  const oldest = await numbers('oldest')
+  expect(oldest).toEqual([3, 6, 9, 12, 15, 18, 21, 24, 27, 30])
+  expect(await numbers('newest')).toEqual(oldest.toReversed())
+})
+
+test('a plan that never was has none, and a plan without entries an empty one', async () => {
+  const { spending } = openDesk()
+  expect(await codeOf(spending.history('nobody'))).toBe('PLAN_NOT_FOUND')
+  expect(await spending.history('basic:0xa1')).toEqual({ entries: [], next: undefined })
+})
+
+const UNLIMITED = { BASIC: 'unlimited', EXTENDED: 'unlimited', PRIVILEGED: 'unlimited' } as const

@@ -1,0 +1,241 @@
+/**
+ * Verification: walks the chain, recomputes every account from the entries, and reports where what is kept
+ * differs. It goes on from where it was, in bites: the next round reads only what is new.
+ *
+ * May run while money is spent: each chunk of values is read together with the number of entries written
+ * by then, and compared with exactly that many.
+ */
+import { itemOf } from '../../core/names.ts'
+import { answer, type Key, type Store, type Value, type View } from '../../core/store.ts'
+import { type Instant, instant } from '../../core/time.ts'
+import { type PayerView, REMEMBER_FOR } from '../flow/step.ts'
+import { OUTFLOW, type SpendingKeys } from '../keys.ts'
+import {
+  type Account,
+  budgetAccount,
+  driftOf,
+  type Fold,
+  fundsAccount,
+  NO_READING,
+  unspokenAccount,
+} from './account.ts'
+import { type Compacted, readCompacted } from './checkpoint.ts'
+import type { Finding, Verification } from './finding.ts'
+import { changeBudget, foldEntry, foldReading } from './fold.ts'
+import { chunksOf, LEDGER_PAGE, readIndex } from './pages.ts'
+import { type Anchor, chainWalk, checkArchive, entryIn } from './walk.ts'
+
+/** Values compared in one transaction: other callers wait no longer than for this many reads. */
+const CHUNK = 500
+
+/** Of what, and in which store. */
+export interface AuditOf {
+  readonly store: Store
+  readonly keys: SpendingKeys
+  readonly open: (view: View) => PayerView
+  readonly anchor?: Anchor | undefined
+}
+
+/**
+ * Round after round without end. Undefined after each bite of a bounded size, where whoever asks may pause;
+ * a verification at the end of each round. Accounts that nothing can change any more are compared once.
+ */
+export async function* auditRounds(of: AuditOf): AsyncGenerator<Verification | undefined, never> {
+  let books = await openBooks(of)
+  for (;;) {
+    const before = await look(of, [])
+    // What was compacted before it was read here is only known from its checkpoint.
+    if (before.compacted.through > books.walk.number) books = await openBooks(of)
+    yield* books.readUpTo(before)
+    const drifts: Finding[] = []
+    let accounts = 0
+    let last = before
+    for await (const chunk of chunksOf(accountsOf(of, books), CHUNK)) {
+      last = await look(
+        of,
+        chunk.map(([key]) => key),
+      )
+      yield* books.readUpTo(last)
+      drifts.push(...driftsIn(books, chunk, last))
+      accounts += chunk.length
+      yield undefined
+    }
+    const beyond = await beyondHead(of, books, last)
+    yield resultOf(of, books, [...beyond, ...drifts], accounts)
+    books.forget(last)
+  }
+}
+
+/** One round, from the start. */
+export const verifyLedger = async (of: AuditOf): Promise<Verification> => {
+  for await (const found of auditRounds(of)) if (found !== undefined) return found
+  throw new Error('rounds have no end')
+}
+
+interface Look {
+  readonly now: Instant
+  readonly entries: number
+  readonly head: string
+  readonly compacted: Compacted
+  /** Nothing of windows that started before it can change any more. */
+  readonly quietBefore: Instant
+  readonly values: readonly (Value | undefined)[]
+}
+
+/** The calendar, the checkpoint and some values, of one moment. */
+const look = ({ store, keys, open }: AuditOf, names: readonly Key[]): Promise<Look> =>
+  store.transact(
+    (view) => {
+      const payer = open(view)
+      const { calendar, settings, stored } = payer
+      const { holdFor, rememberFor = REMEMBER_FOR, window } = settings
+      const quiet = calendar.seen - window.length - holdFor - rememberFor
+      return answer({
+        now: calendar.seen,
+        entries: stored?.entries ?? 0,
+        head: stored?.head ?? '',
+        compacted: readCompacted(view, keys),
+        quietBefore: instant(Math.max(0, Math.min(quiet, calendar.window.startsAt))),
+        values: view.read(...names),
+      })
+    },
+    [keys.calendar, keys.compacted, ...names],
+    'look',
+  )
+
+type Books = Awaited<ReturnType<typeof openBooks>>
+
+/** The books as the checkpoint left them. */
+async function openBooks(of: AuditOf) {
+  const { store, keys, anchor } = of
+  const opening = await openingOf(of)
+  const { compacted } = opening
+  const walk = chainWalk(compacted, anchor)
+  if (opening.finding !== undefined) walk.find(opening.finding)
+  const fold: Fold = new Map()
+  if (compacted.spent > 0n) {
+    changeBudget(fold, keys, OUTFLOW, instant(0), (state) => ({ ...state, spent: compacted.spent }))
+  }
+  if (compacted.reading !== undefined) foldReading(fold, keys, compacted.reading)
+  for (const { plan, grants } of compacted.funds) {
+    fold.set(keys.funds(plan), fundsAccount(plan, { grants }))
+  }
+  let position = Math.max(0, compacted.position - 1)
+  let quiet = compacted.before
+  return {
+    walk,
+    fold,
+    compacted,
+    quietBefore: () => quiet,
+    /** Up to the entry that was the last one when that was seen, and no further. */
+    readUpTo: async function* ({ entries, compacted: seen }: Look): AsyncGenerator<undefined> {
+      while (walk.number < entries) {
+        const page = await store.read(keys.ledger, position, LEDGER_PAGE)
+        for (const { position: place, entry: text } of page) {
+          if (walk.number >= entries) return
+          const entry = walk.take(text)
+          position = place
+          if (entry !== undefined) foldEntry(fold, keys, entry, seen.before)
+        }
+        if (page.length < LEDGER_PAGE) return
+        yield undefined
+      }
+    },
+    position: () => position,
+    forget: ({ quietBefore }: Look) => {
+      quiet = instant(Math.max(quiet, quietBefore))
+      for (const [key, account] of fold) {
+        const { window = account.form === 'hold' ? account.hold.window : quiet } = account
+        if (window < quiet) fold.delete(key)
+      }
+    },
+  }
+}
+
+/** A compaction may come between the two reads: then they do not fit, and are read again. */
+async function openingOf(of: AuditOf) {
+  for (;;) {
+    const { compacted } = await look(of, [])
+    const { finding } = await checkArchive(of.store, of.keys, compacted)
+    const again = finding === undefined ? compacted : (await look(of, [])).compacted
+    if (again.through === compacted.through) return { compacted, finding }
+  }
+}
+
+/** Those that the ledger names, then those that are kept although it does not. */
+async function* accountsOf(
+  { store, keys }: AuditOf,
+  books: Books,
+): AsyncGenerator<readonly [Key, Account]> {
+  const { fold } = books
+  // Live: accounts that come up while others are compared are compared too.
+  yield* fold
+  const outflow = keys.budget(instant(0), OUTFLOW)
+  if (!fold.has(outflow)) yield [outflow, budgetAccount(OUTFLOW, instant(0))]
+  if (!fold.has(keys.reading)) yield [keys.reading, NO_READING]
+  for await (const { key } of readIndex(store, keys.fundsList)) {
+    if (!fold.has(key)) yield [key, fundsAccount(itemOf(key))]
+  }
+  const start = books.quietBefore()
+  const after = start === 0 ? '' : keys.window(instant(start - 1))
+  for await (const listed of readIndex(store, keys.windows, after)) {
+    const window = instant(Number(itemOf(listed.key)))
+    for await (const { key } of readIndex(store, keys.balances(window))) {
+      if (!fold.has(key)) yield [key, unspokenAccount(itemOf(key), window)]
+    }
+  }
+}
+
+function driftsIn(
+  { fold }: Books,
+  chunk: readonly (readonly [Key, Account])[],
+  { values, now, compacted }: Look,
+): readonly Finding[] {
+  return chunk.flatMap(([key, empty], i) => {
+    const account = fold.get(key) ?? empty
+    // Meanwhile compacted: its balances go, one bite after another.
+    if (account.window !== undefined && account.window < compacted.before) return []
+    return driftOf(account, values[i], now) ?? []
+  })
+}
+
+/** Whether the ledger ends where the calendar says. */
+async function beyondHead(of: AuditOf, { walk, position }: Books, seen: Look) {
+  const { entries, head } = seen
+  const ledger = `entry ${walk.number}, ${walk.hash || 'no hash'}`
+  const differs: Finding = {
+    kind: 'head-differs',
+    what: 'end of the ledger',
+    ledger,
+    kept: `entry ${entries}, ${head || 'no hash'}`,
+  }
+  if (walk.number < entries) {
+    const what = `entries ${walk.number + 1} to ${entries}`
+    return [{ kind: 'entry-missing', what, ledger, kept: differs.kept } as const]
+  }
+  if (walk.number > entries || walk.hash !== head) return [differs]
+  const [next] = await of.store.read(of.keys.ledger, position(), 1)
+  if (next === undefined) return []
+  // It may have come a moment ago; then the calendar knows of it by now.
+  if ((await look(of, [])).entries > entries) return []
+  const number = entryIn(next.entry)?.seq ?? 0
+  if (number > entries) return [differs]
+  return [{ ...differs, kind: 'entry-repeated', what: `entry ${number}`, kept: 'twice' } as const]
+}
+
+function resultOf(
+  { keys }: AuditOf,
+  { walk, compacted }: Books,
+  found: readonly Finding[],
+  accounts: number,
+): Verification {
+  const anchor = walk.anchored()
+  return {
+    entries: walk.count,
+    accounts,
+    findings: [...walk.findings, ...found],
+    head: { payer: keys.payer, number: walk.number, hash: walk.hash },
+    compactedThrough: compacted.through,
+    anchor,
+  }
+}

@@ -1,0 +1,120 @@
+/** Compares and sets in PostgreSQL, by one call of a function: one round trip, one commit. */
+import { randomUUID } from 'node:crypto'
+import { assert } from '../../core/errors.ts'
+import { indexOf } from '../../core/names.ts'
+import type { Value } from '../../core/store.ts'
+import { type Instant, instant, minutes, type Span } from '../../core/time.ts'
+import {
+  type Backend,
+  CLAIM,
+  type DecidedAt,
+  MAX_DECISION_AGE,
+  type Part,
+  type PartOutcome,
+} from '../remote/backend.ts'
+import type { ServerLine } from '../remote/line.ts'
+import { type PostgresDatabase, type Row, sqlState } from './database.ts'
+import { commitCall } from './schema.ts'
+
+export interface PostgresPlaces {
+  readonly database: PostgresDatabase
+  readonly line: ServerLine
+  readonly schema: string
+}
+
+/** As long as a key may be forgotten, it is kept: a guess of some server must not fail for no reason. */
+const GRACE: Span = minutes(1)
+
+export const postgresBackend = ({ database, line, schema }: PostgresPlaces): Backend => {
+  const who = randomUUID()
+  const commit = commitCall(schema)
+  const look = `SELECT ${schema}.micros() AS at, (SELECT jsonb_agg(i.value ORDER BY k.ord)
+    FROM unnest($1::text[]) WITH ORDINALITY AS k(key, ord)
+    LEFT JOIN ${schema}.items i ON i.key = k.key) AS found`
+  const ask = async (text: string, values: unknown[]): Promise<Row> => {
+    const [row] = await line.ask(() => patiently(() => database.query(text, values)))
+    assert(row !== undefined, 'a function answers one row')
+    return row
+  }
+  return {
+    commit: async (parts, decided) => {
+      const { at, conflicts, kept } = await ask(commit, toArguments(parts, decided, who))
+      assert(typeof conflicts === 'object' && conflicts !== null, 'conflicts come by part')
+      const shown = new Map<string, unknown>(Object.entries(conflicts))
+      const claimed = new Set(Array.isArray(kept) ? kept : [])
+      const outcomes = parts.map((_, i) => toOutcome(shown.get(String(i)), claimed.has(i)))
+      return { now: toInstant(at), outcomes }
+    },
+    look: async (keys) => {
+      const { at, found } = await ask(look, [keys])
+      return { now: toInstant(at), values: Array.isArray(found) ? found.map(textOf) : [] }
+    },
+  }
+}
+
+/** Serialization failure and deadlock: the transaction was rolled back whole, and may be tried again. */
+const TURNED_BACK = new Set(['40001', '40P01'])
+
+/** We lock in one order, so that only others' work can turn us back. */
+const MAX_TRIES = 3
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (cause) {
+      if (tries === MAX_TRIES || !TURNED_BACK.has(sqlState(cause) ?? '')) throw cause
+    }
+  }
+}
+
+/** Columns, one for each argument of the function. */
+function toArguments(
+  parts: readonly Part[],
+  { now, overridden }: DecidedAt,
+  who: string,
+): unknown[] {
+  const expected = columns(3)
+  const guessed = columns(2)
+  const written = columns(5)
+  const appended = columns(3)
+  const claiming = columns(1)
+  for (const [i, part] of parts.entries()) {
+    for (const [key, value] of part.expected) expected.add(i, key, value ?? null)
+    for (const key of part.guessed) guessed.add(i, key)
+    for (const { key, value, expiresAt } of part.writes) {
+      const life = expiresAt === undefined ? null : Math.max(0, expiresAt - now) + GRACE
+      written.add(i, key, value ?? null, life, indexOf(key) ?? null)
+    }
+    for (const { stream, entry } of part.appends) appended.add(i, stream, entry)
+    if (part.claims) claiming.add(i)
+  }
+  return [
+    ...[overridden ? null : now, MAX_DECISION_AGE, who, CLAIM],
+    ...expected.lists,
+    ...guessed.lists,
+    ...written.lists,
+    ...appended.lists,
+    ...claiming.lists,
+  ]
+}
+
+function columns(count: number) {
+  const lists: (string | number | null)[][] = Array.from({ length: count }, () => [])
+  return {
+    lists,
+    add: (...row: readonly (string | number | null)[]) => {
+      for (const [i, field] of row.entries()) lists[i]?.push(field)
+    },
+  }
+}
+
+const toOutcome = (current: unknown, claimed: boolean): PartOutcome =>
+  Array.isArray(current)
+    ? { kind: 'conflict', current: current.map(textOf), claimed }
+    : { kind: 'applied' }
+
+const toInstant = (at: unknown): Instant => instant(Number(at))
+
+const textOf = (found: unknown): Value | undefined =>
+  typeof found === 'string' ? found : undefined

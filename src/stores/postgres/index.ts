@@ -1,0 +1,5 @@
+/** The door `headgate/postgres`. */
+export type { GroupSent } from '../remote/optimist.ts'
+export type { SharedStore } from '../remote/shared-store.ts'
+export type { PostgresErrorCode } from './errors.ts'
+export { type PostgresOptions, postgres } from './store.ts'

@@ -1,0 +1,255 @@
+/**
+ * What Headgate keeps in a PostgreSQL database: one schema with its tables and the functions that compare
+ * and set, and forget. They only lock, compare and copy text; they decide nothing.
+ */
+import type { PostgresPlaces } from './backend.ts'
+import { postgresMistake } from './errors.ts'
+
+/** The calls of the functions below. */
+export const commitCall = (schema: string): string =>
+  `SELECT at, conflicts, kept FROM ${schema}.compare_and_set(${places(18)})`
+
+export const sweepCall = (schema: string): string =>
+  `SELECT last FROM ${schema}.sweep(${places(3)})`
+
+const places = (count: number): string =>
+  Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ')
+
+/** `FORMAT_STEPS[n]` leads from format n to n + 1. A step once released is never edited. */
+const FORMAT_STEPS: readonly ((schema: string) => string)[] = [
+  (schema) => `${tables(schema)}${compareAndSet(schema)}${sweep(schema)}`,
+]
+
+const tables = (schema: string): string => `
+CREATE TABLE ${schema}.items (
+  -- "C": pages are in byte order, whatever language the database speaks.
+  key        text COLLATE "C" PRIMARY KEY,
+  value      text NOT NULL,
+  -- May be forgotten once the clock of the server has passed the first, and the database has also lived
+  -- as long as the second says: a clock that leaps ahead and returns has then emptied nothing. Null: never.
+  expires_at bigint,
+  keep_until bigint,
+  listed_in  text COLLATE "C"
+) WITH (fillfactor = 80);
+CREATE INDEX items_by_list ON ${schema}.items (listed_in, key) WHERE listed_in IS NOT NULL;
+
+CREATE TABLE ${schema}.entries (
+  stream   text COLLATE "C" NOT NULL,
+  position bigint NOT NULL,
+  entry    text NOT NULL,
+  PRIMARY KEY (stream, position)
+);
+
+-- The last position of each stream. Its row stays locked until the commit, so entries become visible
+-- in the order of their positions.
+CREATE TABLE ${schema}.streams (
+  stream text COLLATE "C" PRIMARY KEY,
+  last   bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- What is locked for a key that is not there. Rows, as advisory locks are few.
+CREATE TABLE ${schema}.locks (id integer PRIMARY KEY);
+INSERT INTO ${schema}.locks SELECT generate_series(0, 16383);
+
+-- Keys that are kept for a server that lost them often, for a moment.
+CREATE UNLOGGED TABLE ${schema}.claims (
+  key    text COLLATE "C" PRIMARY KEY,
+  holder text NOT NULL,
+  until  bigint NOT NULL
+);
+
+-- How long servers have used the database, as told by those that swept it.
+CREATE TABLE ${schema}.life (lived bigint NOT NULL, told_at bigint NOT NULL);
+
+CREATE FUNCTION ${schema}.micros() RETURNS bigint LANGUAGE sql VOLATILE AS
+  $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
+INSERT INTO ${schema}.life VALUES (0, ${schema}.micros());
+`
+
+/**
+ * Compares and applies parts, each alone. Each statement within sees what was committed before it began:
+ * so the locks come first, all in one order, and the time and the values are read after them.
+ */
+const compareAndSet = (schema: string): string => `
+CREATE FUNCTION ${schema}.compare_and_set(
+  decided bigint, max_age bigint, who text, claim bigint,
+  e_part integer[], e_key text[], e_value text[],
+  g_part integer[], g_key text[],
+  w_part integer[], w_key text[], w_value text[], w_life bigint[], w_list text[],
+  a_part integer[], a_stream text[], a_entry text[],
+  c_part integer[],
+  OUT at bigint, OUT conflicts jsonb, OUT kept integer[]
+) LANGUAGE plpgsql AS $$
+DECLARE
+  locked text[];
+  bad integer[];
+  so_far bigint;
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE EXCEPTION 'headgate needs transactions that are read committed';
+  END IF;
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  PERFORM 1 FROM ${schema}.locks WHERE id IN (
+    SELECT hashtext(k) & 16383 FROM unnest(e_key, e_value) AS e(k, v) WHERE v IS NULL
+    UNION
+    SELECT hashtext(k) & 16383 FROM unnest(w_key) AS w(k)
+  ) ORDER BY id FOR UPDATE;
+  SELECT coalesce(array_agg(key), '{}') INTO locked FROM (
+    SELECT key FROM ${schema}.items WHERE key = ANY (e_key || w_key) ORDER BY key FOR UPDATE
+  ) AS held;
+  at := ${schema}.micros();
+  SELECT lived INTO so_far FROM ${schema}.life;
+  SELECT coalesce(array_agg(DISTINCT e.part), '{}') INTO kept
+  FROM unnest(e_part, e_key) AS e(part, key) JOIN ${schema}.claims c ON c.key = e.key
+  WHERE c.holder <> who AND c.until > at;
+  IF decided IS NOT NULL AND (at < decided OR at - decided > max_age) THEN
+    SELECT array_agg(DISTINCT p) INTO bad FROM unnest(e_part || w_part || a_part) AS p;
+  ELSE
+    SELECT array_agg(DISTINCT e.part) INTO bad
+    FROM unnest(e_part, e_key, e_value) AS e(part, key, value)
+    LEFT JOIN ${schema}.items i ON i.key = e.key
+    WHERE i.value IS DISTINCT FROM e.value
+       -- Deleted and written again since it was locked: not ours to trust.
+       OR (e.value IS NOT NULL AND NOT (e.key = ANY (locked)));
+  END IF;
+  bad := coalesce(bad, '{}') || kept;
+
+  INSERT INTO ${schema}.items AS i (key, value, expires_at, keep_until, listed_in)
+  SELECT w.key, w.value, at + w.life, so_far + w.life, w.list
+  FROM unnest(w_part, w_key, w_value, w_life, w_list) AS w(part, key, value, life, list)
+  WHERE w.value IS NOT NULL AND NOT (w.part = ANY (bad))
+  ORDER BY w.key
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value,
+    expires_at = excluded.expires_at, keep_until = excluded.keep_until;
+  DELETE FROM ${schema}.items WHERE key IN (
+    SELECT w.key FROM unnest(w_part, w_key, w_value) AS w(part, key, value)
+    WHERE w.value IS NULL AND NOT (w.part = ANY (bad))
+  );
+
+  IF cardinality(a_part) > 0 THEN
+    WITH ask AS (
+      SELECT a.stream, a.entry, row_number() OVER (PARTITION BY a.stream ORDER BY a.ord) AS nth
+      FROM unnest(a_part, a_stream, a_entry) WITH ORDINALITY AS a(part, stream, entry, ord)
+      WHERE NOT (a.part = ANY (bad))
+    ), counted AS (
+      SELECT stream, count(*) AS n FROM ask GROUP BY stream
+    ), turned AS (
+      INSERT INTO ${schema}.streams AS s (stream, last)
+      SELECT stream, n FROM counted ORDER BY stream
+      ON CONFLICT (stream) DO UPDATE SET last = s.last + excluded.last
+      RETURNING s.stream, s.last
+    )
+    INSERT INTO ${schema}.entries (stream, position, entry)
+    SELECT ask.stream, turned.last - counted.n + ask.nth, ask.entry
+    FROM ask JOIN turned USING (stream) JOIN counted USING (stream);
+  END IF;
+
+  IF EXISTS (SELECT 1 FROM ${schema}.claims WHERE holder = who) THEN
+    DELETE FROM ${schema}.claims WHERE holder = who AND key IN (
+      SELECT e.key FROM unnest(e_part, e_key) AS e(part, key) WHERE NOT (e.part = ANY (bad))
+    );
+  END IF;
+  IF cardinality(c_part) > 0 THEN
+    INSERT INTO ${schema}.claims (key, holder, until)
+    SELECT DISTINCT e.key, who, at + claim FROM unnest(e_part, e_key) AS e(part, key)
+    WHERE e.part = ANY (c_part) AND e.part = ANY (bad) AND NOT (e.part = ANY (kept))
+    ORDER BY e.key
+    ON CONFLICT (key) DO UPDATE SET holder = excluded.holder, until = excluded.until;
+  END IF;
+
+  SELECT coalesce(jsonb_object_agg(part, shown), '{}') INTO conflicts FROM (
+    SELECT c.part, jsonb_agg(i.value ORDER BY c.guessed, c.ord) AS shown
+    FROM (
+      SELECT e.part, e.key, false AS guessed, e.ord
+      FROM unnest(e_part, e_key) WITH ORDINALITY AS e(part, key, ord)
+      UNION ALL
+      SELECT g.part, g.key, true, g.ord
+      FROM unnest(g_part, g_key) WITH ORDINALITY AS g(part, key, ord)
+    ) AS c
+    LEFT JOIN ${schema}.items i ON i.key = c.key
+    WHERE c.part = ANY (bad)
+    GROUP BY c.part
+  ) AS told;
+  -- Parts that read nothing and came too late have nothing to show.
+  SELECT conflicts || coalesce(jsonb_object_agg(p, '[]'::jsonb), '{}') INTO conflicts
+  FROM unnest(bad) AS p WHERE NOT (conflicts ? p::text);
+END $$;
+`
+
+/**
+ * Forgets what has expired among the next `count` keys, and tells the last of them; null: the round is
+ * done. `ran` is how long the asking server has run since it last asked: the database has lived no longer
+ * than that since, whatever its clock says.
+ */
+const sweep = (schema: string): string => `
+CREATE FUNCTION ${schema}.sweep(beyond text, count integer, ran bigint, OUT last text, OUT gone integer)
+LANGUAGE plpgsql AS $$
+DECLARE
+  at bigint := ${schema}.micros();
+  so_far bigint;
+BEGIN
+  UPDATE ${schema}.life SET lived = lived + greatest(0, least(at - told_at, ran)), told_at = at
+  RETURNING lived INTO so_far;
+  SELECT max(key) INTO last FROM (
+    SELECT key FROM ${schema}.items WHERE key > beyond ORDER BY key LIMIT count
+  ) AS page;
+  WITH old AS (
+    SELECT key FROM ${schema}.items
+    WHERE key > beyond AND key <= last AND expires_at <= at AND keep_until <= so_far
+    ORDER BY key FOR UPDATE SKIP LOCKED
+  ), forgotten AS (
+    DELETE FROM ${schema}.items i USING old WHERE i.key = old.key RETURNING 1
+  )
+  SELECT count(*) INTO gone FROM forgotten;
+  DELETE FROM ${schema}.claims WHERE until <= at;
+END $$;
+`
+
+/** The oldest that its makers still mend. */
+const OLDEST = 14
+
+/** Any number of servers may do this at once: one does it, the others wait and find it done. */
+export const prepareSchema = async (
+  thing: string,
+  { database, line, schema }: PostgresPlaces,
+): Promise<void> => {
+  const [server] = await line.ask(() =>
+    database.query(
+      `SELECT current_setting('server_version_num')::integer / 10000 AS version,
+        to_regclass('${schema}.format') IS NOT NULL AS formatted`,
+    ),
+  )
+  if (Number(server?.['version']) < OLDEST) {
+    const rule = `must be PostgreSQL ${OLDEST} or newer`
+    throw postgresMistake('POSTGRES_TOO_OLD', thing, rule, String(server?.['version']))
+  }
+  const format = async (): Promise<number> => {
+    const [row] = await line.ask(() => database.query(`SELECT number FROM ${schema}.format`))
+    return Number(row?.['number'])
+  }
+  const found = server?.['formatted'] === true ? await format() : 0
+  if (found < FORMAT_STEPS.length) await line.ask(() => database.query(migration(schema)))
+  const reached = await format()
+  if (reached > FORMAT_STEPS.length) {
+    const rule = `holds data of format ${FORMAT_STEPS.length}, which is all that this version reads`
+    throw postgresMistake('POSTGRES_FORMAT_NEWER', thing, rule, `format ${reached}`)
+  }
+}
+
+/** One transaction, and one at a time: all of it is there, or nothing. */
+const migration = (schema: string): string => `DO $do$
+DECLARE found integer;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('headgate ${schema}'));
+  CREATE SCHEMA IF NOT EXISTS ${schema};
+  CREATE TABLE IF NOT EXISTS ${schema}.format (number integer NOT NULL);
+  SELECT number INTO found FROM ${schema}.format;
+  IF found IS NULL THEN
+    INSERT INTO ${schema}.format VALUES (0);
+    found := 0;
+  END IF;
+  ${FORMAT_STEPS.map((step, from) => `IF found = ${from} THEN ${step(schema)} found := ${from + 1}; END IF;`).join('\n')}
+  UPDATE ${schema}.format SET number = found;
+END $do$`

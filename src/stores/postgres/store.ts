@@ -1,0 +1,166 @@
+/**
+ * A store in a PostgreSQL database that any number of servers share. Its time is the database's; a
+ * commit is one call of a function, and all calls of one moment travel in one.
+ */
+import { quote } from '../../core/errors.ts'
+import type { Item } from '../../core/store.ts'
+import type { Span, Uptime } from '../../core/time.ts'
+import { uptime as processUptime } from '../../lib/clock.ts'
+import { ANSWER_WITHIN, openLine } from '../remote/line.ts'
+import { type OptimistSettings, optimist } from '../remote/optimist.ts'
+import { type Pages, type SharedStore, sharedStore } from '../remote/shared-store.ts'
+import { type PostgresPlaces, postgresBackend } from './backend.ts'
+import { isPostgresReply, openPostgres, type Row } from './database.ts'
+import { postgresMistake } from './errors.ts'
+import { prepareSchema, sweepCall } from './schema.ts'
+
+export interface PostgresOptions extends OptimistSettings {
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the parameters that pg knows. */
+  readonly url: string
+  /** Where in the database; created if it is missing; `headgate`. */
+  readonly schema?: string
+  /** How long an answer may take before a call rejects with STORE_UNAVAILABLE; 2 s. */
+  readonly timeout?: Span
+}
+
+/**
+ * Connects when it is first used, and again whenever a connection is lost. Throws POSTGRES_URL_INVALID
+ * and POSTGRES_SCHEMA_INVALID.
+ *
+ * @example
+ * import { limiter } from 'headgate'
+ * import { postgres } from 'headgate/postgres'
+ *
+ * const store = postgres('postgres://localhost/headgate')
+ * const exports = limiter({ store, limits: { Exports: { burst: 2, period: '24h' } } })
+ * console.log((await exports.spend('Exports', 'ann')).allowed)
+ * await store.close()
+ */
+export const postgres = (urlOrOptions: string | PostgresOptions): SharedStore => {
+  const options = typeof urlOrOptions === 'string' ? { url: urlOrOptions } : urlOrOptions
+  const { url, schema = 'headgate', timeout = ANSWER_WITHIN, uptime = processUptime } = options
+  checkSchema(schema)
+  const thing = 'the PostgreSQL store'
+  const database = openPostgres(url, timeout)
+  const line = openLine({ thing, isAnswer: isPostgresReply, timeout })
+  const places = { database, line, schema }
+  const sweeper = createSweeper(places, uptime)
+  return sharedStore({
+    thing,
+    open: () => prepareSchema(thing, places),
+    calls: optimist({
+      ...options,
+      thing,
+      backend: postgresBackend(places),
+      onGroup: (group) => {
+        sweeper.wrote(group.writes)
+        options.onGroup?.(group)
+      },
+    }),
+    pages: postgresPages(places),
+    partition: () => '',
+    close: async () => {
+      await sweeper.drained()
+      await database.close()
+    },
+  })
+}
+
+/** It becomes part of statements: plain, so that it needs no quotes. */
+function checkSchema(schema: string): void {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema) && !schema.startsWith('pg_')) return
+  const rule = 'must be lower-case letters, digits and underscores, and not begin with pg_'
+  throw postgresMistake('POSTGRES_SCHEMA_INVALID', 'schema', rule, quote(schema))
+}
+
+// Streams, indexes and the scan.
+
+/** Entries forgotten at once: a long stream must not hold a lock for long. */
+const TRIM_BATCH = 1_000
+
+const postgresPages = ({ database, line, schema }: PostgresPlaces): Pages => {
+  const ask = (text: string, values: unknown[]): Promise<readonly Row[]> =>
+    line.ask(() => database.query(text, values))
+  return {
+    entries: async (stream, after, limit) => {
+      const found = await ask(
+        `SELECT position, entry FROM ${schema}.entries
+          WHERE stream = $1 AND position > $2 ORDER BY position LIMIT $3`,
+        [stream, after, limit],
+      )
+      return found.map(({ position, entry }) => ({
+        position: Number(position),
+        entry: String(entry),
+      }))
+    },
+    range: async (index, after, limit) => {
+      const found = await ask(
+        `SELECT key, value FROM ${schema}.items
+          WHERE listed_in = $1 AND key > $2 ORDER BY key LIMIT $3`,
+        [index, after, limit],
+      )
+      return found.map(toItem)
+    },
+    trim: async (stream, before) => {
+      const trim = `DELETE FROM ${schema}.entries WHERE stream = $1 AND position IN (
+        SELECT position FROM ${schema}.entries
+        WHERE stream = $1 AND position < $2 ORDER BY position LIMIT ${TRIM_BATCH}
+      ) RETURNING 1`
+      let forgotten = TRIM_BATCH
+      while (forgotten === TRIM_BATCH) forgotten = (await ask(trim, [stream, before])).length
+    },
+    scan: async (cursor, limit) => {
+      const text = `SELECT key, value FROM ${schema}.items WHERE key > $1 ORDER BY key LIMIT $2`
+      const items = (await ask(text, [cursor, limit])).map(toItem)
+      const last = items.at(-1)
+      return last === undefined || items.length < limit ? { items } : { items, next: last.key }
+    },
+  }
+}
+
+const toItem = ({ key, value }: Row): Item => ({ key: String(key), value: String(value) })
+
+// Expired keys are forgotten by going round the table, a little in step with the writes, beside all calls.
+
+interface Sweeper {
+  /** To be told of every commit. Never waits, never throws. */
+  wrote(writes: number): void
+  /** Resolves when no sweep is under way. */
+  drained(): Promise<void>
+}
+
+/** Above one a write, so that it comes round before as many keys were added as it passed. */
+const SWEPT_PER_WRITE = 2
+
+/** Keys that one sweep may pass: a few milliseconds of the server. */
+const MAX_SWEPT = 1_024
+
+const createSweeper = ({ database, line, schema }: PostgresPlaces, uptime: Uptime): Sweeper => {
+  let due = 0
+  let passed = ''
+  let asked = uptime()
+  let sweeping: Promise<void> | undefined
+
+  const sweep = async (count: number): Promise<void> => {
+    const [from, ran] = [passed, uptime() - asked]
+    asked = uptime()
+    const [row] = await line.ask(() => database.query(sweepCall(schema), [from, count, ran]))
+    const last = row?.['last']
+    passed = typeof last === 'string' ? last : ''
+  }
+
+  return {
+    wrote: (writes) => {
+      due = Math.min(MAX_SWEPT, due + writes * SWEPT_PER_WRITE)
+      if (due < MAX_SWEPT || sweeping !== undefined) return
+      due = 0
+      // What fails now is done by the next one.
+      sweeping = sweep(MAX_SWEPT)
+        .catch(() => {})
+        .finally(() => {
+          sweeping = undefined
+        })
+    },
+    drained: async () => sweeping,
+  }
+}

@@ -1,0 +1,62 @@
+import { Pool } from 'pg'
+import { afterAll, describe, expect, test } from 'vitest'
+import { remotePlace } from '../../../test/support/remote-stores.ts'
+import { after, hours, minutes, span } from '../../core/time.ts'
+import { fakeClock } from '../../testing/index.ts'
+
+const place = await remotePlace('postgres')
+
+describe.skipIf(place === undefined)('on a real server', () => {
+  if (place === undefined) return
+  const pool = new Pool({ connectionString: place.url, max: 1 })
+  afterAll(() => pool.end())
+  const count = async (like: string) => {
+    const text = `SELECT count(*)::integer AS n FROM ${place.name}.items WHERE key LIKE $1`
+    return (await pool.query(text, [like])).rows[0].n
+  }
+  /** Makes the database older, by its own record and by when things expire. */
+  const age = (micros: number) =>
+    pool.query(`UPDATE ${place.name}.items SET expires_at = expires_at - ${micros};
+      UPDATE ${place.name}.life SET told_at = told_at - ${micros}`)
+
+  const setting = async () => {
+    await place.clear()
+    const clock = fakeClock()
+    const store = place.open({ clock, uptime: clock.uptime })
+    const write = (prefix: string, many: number, lives?: number) =>
+      store.transact((view) => ({
+        writes: Array.from({ length: many }, (_, i) => ({
+          key: `${prefix}${i}`,
+          value: 'x',
+          ...(lives !== undefined && { expiresAt: after(view.now, span(lives)) }),
+        })),
+        appends: [],
+        result: undefined,
+      }))
+    return { clock, store, write }
+  }
+
+  test('what has expired is forgotten while others write, and nothing else is', async () => {
+    const { clock, store, write } = await setting()
+    await write('old', 500, minutes(1))
+    await write('long', 500, hours(10))
+    await write('ever', 500)
+    clock.advance(hours(1))
+    await age(hours(1))
+    for (let round = 0; (await count('old%')) > 0; round++) {
+      await write(`new${round}-`, 1_000)
+    }
+    await store.close()
+    expect([await count('long%'), await count('ever%')]).toEqual([500, 500])
+  })
+
+  test('a clock that leapt ahead empties nothing: the database has not lived so long', async () => {
+    const { store, write } = await setting()
+    await write('old', 500, minutes(1))
+    // The clock of the server says that an hour has passed; the one that sweeps knows better.
+    await age(hours(1))
+    for (let round = 0; round < 10; round++) await write(`new${round}-`, 1_000)
+    await store.close()
+    expect(await count('old%')).toBe(500)
+  })
+})

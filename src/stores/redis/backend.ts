@@ -1,0 +1,106 @@
+/** Compares and sets on a Redis server, by a script, in one round trip. */
+import { randomUUID } from 'node:crypto'
+import { assert } from '../../core/errors.ts'
+import { indexOf } from '../../core/names.ts'
+import type { Value, Write } from '../../core/store.ts'
+import { type Instant, instant, minutes, type Span, span, toMillis } from '../../core/time.ts'
+import {
+  type Backend,
+  CLAIM,
+  MAX_DECISION_AGE,
+  type Part,
+  type PartOutcome,
+} from '../remote/backend.ts'
+import type { ServerLine } from '../remote/line.ts'
+import type { RedisLink } from './link.ts'
+import type { RedisNames } from './names.ts'
+import { COMMIT, LOOK } from './scripts.ts'
+
+/**
+ * Redis forgets a key this much later than it may be forgotten. A guess of some server must not fail
+ * because Redis forgot on time: without it half of all guesses at short-lived keys did.
+ */
+const GRACE: Span = minutes(1)
+
+export interface RedisBackendOptions {
+  readonly link: RedisLink
+  readonly line: ServerLine
+  readonly names: RedisNames
+  /** In a cluster: what the claims of a partition are named by. */
+  readonly tag?: string
+}
+
+export const redisBackend = ({ link, line, names, tag }: RedisBackendOptions): Backend => {
+  const who = randomUUID()
+  return {
+    commit: async (parts, { now, overridden }) => {
+      const call: ScriptCall = {
+        keys: [names.claims(tag)],
+        args: [overridden ? '' : now, MAX_DECISION_AGE, who, toMillis(CLAIM), parts.length],
+      }
+      for (const part of parts) enter(call, part, names, now)
+      const reply = await line.ask(() => link.run(COMMIT, call.keys, call.args))
+      const [seconds, micros, ...found] = listOf(reply)
+      return { now: timeOf(seconds, micros), outcomes: found.map(toOutcome) }
+    },
+    look: async (keys) => {
+      // In a cluster even the time is asked of the server that has the partition.
+      const asked = keys.length > 0 ? keys.map(names.key) : [names.claims(tag)]
+      const reply = await line.ask(() => link.run(LOOK, asked, []))
+      const [seconds, micros, ...found] = listOf(reply)
+      const values = found.slice(0, keys.length).map(textOf)
+      return { now: timeOf(seconds, micros), values }
+    },
+  }
+}
+
+interface ScriptCall {
+  readonly keys: string[]
+  readonly args: (string | number)[]
+}
+
+/** Adds a part to a call, in the order that the script reads it. */
+function enter({ keys, args }: ScriptCall, part: Part, names: RedisNames, now: Instant): void {
+  const { expected, guessed, writes, appends, claims } = part
+  args.push(expected.size, guessed.length, writes.length, appends.length, claims ? '1' : '')
+  for (const [key, value] of expected) {
+    keys.push(names.key(key))
+    args.push(toArgument(value))
+  }
+  for (const key of guessed) keys.push(names.key(key))
+  const indexes: string[] = []
+  for (const write of writes) {
+    const index = indexOf(write.key)
+    keys.push(names.key(write.key))
+    args.push(toArgument(write.value), lifetimeOf(write, now), index === undefined ? '' : '1')
+    if (index !== undefined) indexes.push(names.index(index))
+  }
+  for (const index of indexes) keys.push(index)
+  for (const { stream, entry } of appends) {
+    keys.push(names.stream(stream))
+    args.push(entry)
+  }
+}
+
+const toArgument = (value: Value | undefined): string => (value === undefined ? '-' : `+${value}`)
+
+/** Relative, for the clock of Redis may be another than the one that decided. */
+const lifetimeOf = ({ expiresAt }: Write, now: Instant): number | '' =>
+  expiresAt === undefined ? '' : toMillis(span(Math.max(0, expiresAt - now) + GRACE))
+
+const timeOf = (seconds: unknown, micros: unknown): Instant =>
+  instant(Number(seconds) * 1_000_000 + Number(micros))
+
+function listOf(reply: unknown): readonly unknown[] {
+  assert(Array.isArray(reply), 'a script of ours answers a list')
+  return reply
+}
+
+function toOutcome(found: unknown): PartOutcome {
+  if (!Array.isArray(found)) return { kind: 'applied' }
+  const [claimed, ...current] = found
+  return { kind: 'conflict', current: current.map(textOf), claimed: claimed === 1 }
+}
+
+const textOf = (found: unknown): Value | undefined =>
+  typeof found === 'string' ? found : undefined

@@ -1,0 +1,77 @@
+/** Whether a Redis server can be a store: new enough, and nothing there that we cannot read. */
+import { quote } from '../../core/errors.ts'
+import type { ServerLine } from '../remote/line.ts'
+import { redisMistake } from './errors.ts'
+import { isRedisReply, type RedisLink, type RedisNode } from './link.ts'
+import type { RedisNames } from './names.ts'
+
+/** The number of what `backend.ts` writes. A newer Headgate that writes otherwise counts on. */
+const FORMAT = '1'
+
+/** For `XADD` with a position of ours (`0-*`), which older ones do not know. */
+const OLDEST = 7
+
+export const checkFitness = async (
+  thing: string,
+  { link, line, names }: { link: RedisLink; line: ServerLine; names: RedisNames },
+): Promise<void> => {
+  for (const { call } of link.nodes()) {
+    const info = String(await line.ask(() => call('INFO', 'server')))
+    const [, version = ''] = /^redis_version:(\S+)/m.exec(info) ?? []
+    if (!(Number.parseInt(version, 10) >= OLDEST)) {
+      const rule = `must be Redis ${OLDEST}.0 or newer`
+      throw redisMistake('REDIS_TOO_OLD', thing, rule, quote(version))
+    }
+  }
+  const found = await line.ask(() => link.call('SET', names.format, FORMAT, 'NX', 'GET'))
+  if (found !== null && found !== FORMAT) {
+    const rule = `holds data of format ${FORMAT}, which is all that this version reads`
+    throw redisMistake('REDIS_FORMAT_NEWER', thing, rule, `format ${quote(String(found))}`)
+  }
+}
+
+/**
+ * Why a Redis server may lose what it acknowledged, in words; none where it does not. A lost count of
+ * requests admits some again; a lost charge of money or of an attempt at a PIN hands it out twice, so that
+ * those are refused such a server.
+ */
+export const findLosses = async (
+  { link, line }: { link: RedisLink; line: ServerLine },
+  isCluster: boolean,
+): Promise<readonly string[]> => {
+  const found = await Promise.all(link.nodes().map((node) => lossesOf(node, line)))
+  const failover = isCluster ? ['a cluster, whose failover may lose the newest writes'] : []
+  return [...new Set([...failover, ...found.flat()])]
+}
+
+async function lossesOf({ call }: RedisNode, line: ServerLine): Promise<readonly string[]> {
+  const replication = String(await line.ask(() => call('INFO', 'replication')))
+  const isAlone = /^role:master/m.test(replication) && /^connected_slaves:0/m.test(replication)
+  const settings = await settingsOf(call, line)
+  const wrong = Object.entries(WANTED)
+    .filter(([name, value]) => settings.get(name) !== value)
+    .map(([name, value]) => `${name} is ${settings.get(name) ?? 'not known'}, not ${value}`)
+  return isAlone ? wrong : ['replicas, to which a failover may lose the newest writes', ...wrong]
+}
+
+/** The disk has a write before it is answered, and nothing is dropped for want of memory. */
+const WANTED: Readonly<Record<string, string>> = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  'maxmemory-policy': 'noeviction',
+}
+
+/** Empty where nobody may ask, as on many hosted servers. */
+async function settingsOf(
+  call: RedisNode['call'],
+  line: ServerLine,
+): Promise<ReadonlyMap<string, string>> {
+  const denied = (error: unknown): unknown => {
+    if (isRedisReply(error)) return []
+    throw error
+  }
+  const names = Object.keys(WANTED)
+  const found = await line.ask(() => call('CONFIG', 'GET', ...names).catch(denied))
+  const words = Array.isArray(found) ? found.map(String) : []
+  return new Map(words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? '']] : [])))
+}

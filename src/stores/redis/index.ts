@@ -1,0 +1,5 @@
+/** The door `headgate/redis`. */
+export type { GroupSent } from '../remote/optimist.ts'
+export type { SharedStore } from '../remote/shared-store.ts'
+export type { RedisErrorCode } from './errors.ts'
+export { type RedisOptions, type RedisStore, redis } from './store.ts'

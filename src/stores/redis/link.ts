@@ -1,0 +1,104 @@
+/** The connection to a Redis server or cluster, through ioredis, set up so that nothing is sent twice. */
+import { Cluster, Redis } from 'ioredis'
+import { type Span, toMillis } from '../../core/time.ts'
+import type { RedisAddress } from './address.ts'
+import type { Script } from './scripts.ts'
+
+export interface RedisLink {
+  /** In a cluster it goes where its first key is. */
+  call(command: string, ...args: readonly (string | number)[]): Promise<unknown>
+  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
+  /** The servers that take writes, in an order of their own; one, but in a cluster. */
+  nodes(): readonly RedisNode[]
+  close(): Promise<void>
+}
+
+export interface RedisNode {
+  readonly name: string
+  call(command: string, ...args: readonly (string | number)[]): Promise<unknown>
+}
+
+export const openLink = (address: RedisAddress, timeout: Span): RedisLink =>
+  address.cluster ? clusterLink(address, timeout) : serverLink(address, timeout)
+
+/** Whether an error is Redis's own word: it has one of its own for those. */
+export const isRedisReply = (cause: unknown): boolean =>
+  cause instanceof Error && cause.name === 'ReplyError'
+
+/** Between two tries to connect: the line probes no more often. */
+const RECONNECT_MS = 200
+
+/**
+ * ioredis would send a call again when its connection was cut, which may apply it twice: a call that
+ * was cut fails instead, and with it those that wait for a connection that cannot be had.
+ */
+const settingsFor = ({ username, password, tls }: RedisAddress, timeout: Span) => ({
+  ...(username !== undefined && { username }),
+  ...(password !== undefined && { password }),
+  ...(tls && { tls: {} }),
+  connectTimeout: toMillis(timeout),
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  // After a failover the name may lead to another server.
+  reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+})
+
+function serverLink(address: RedisAddress, timeout: Span): RedisLink {
+  const [{ host, port } = DEFAULT_HOST] = address.hosts
+  const client = new Redis({
+    ...settingsFor(address, timeout),
+    host,
+    port,
+    db: address.database,
+    retryStrategy: () => RECONNECT_MS,
+  })
+  // Told to whoever calls.
+  client.on('error', () => {})
+  const call: RedisLink['call'] = (command, ...args) => client.call(command, ...args)
+  return {
+    call,
+    run: runner(call),
+    nodes: () => [{ name: '', call }],
+    close: async () => client.disconnect(),
+  }
+}
+
+function clusterLink(address: RedisAddress, timeout: Span): RedisLink {
+  const client = new Cluster([...address.hosts], {
+    redisOptions: settingsFor(address, timeout),
+    // As above: no call is sent again because its connection was cut.
+    retryDelayOnFailover: 0,
+    slotsRefreshTimeout: toMillis(timeout),
+    clusterRetryStrategy: () => RECONNECT_MS,
+  })
+  client.on('error', () => {})
+  const call: RedisLink['call'] = (command, ...args) => client.call(command, ...args)
+  return {
+    call,
+    run: runner(call),
+    nodes: () =>
+      client
+        .nodes('master')
+        .map((node) => ({
+          name: `${node.options.host}:${node.options.port}`,
+          call: (command: string, ...args: readonly (string | number)[]) =>
+            node.call(command, ...args),
+        }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    close: async () => client.disconnect(),
+  }
+}
+
+const DEFAULT_HOST = { host: '127.0.0.1', port: 6_379 }
+
+/** By its digest; a server that was restarted or told to forget its scripts gets the text again. */
+const runner =
+  (call: RedisLink['call']): RedisLink['run'] =>
+  async (script, keys, args) => {
+    try {
+      return await call('EVALSHA', script.digest, keys.length, ...keys, ...args)
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+      return call('EVAL', script.text, keys.length, ...keys, ...args)
+    }
+  }

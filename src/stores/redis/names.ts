@@ -1,0 +1,31 @@
+/** Where the values, lists and streams of Headgate are among all that a Redis server holds. */
+import { assert } from '../../core/errors.ts'
+
+export interface RedisNames {
+  key(key: string): string
+  /** The key that a name on the server is of. */
+  keyOf(name: string): string
+  index(index: string): string
+  stream(stream: string): string
+  /** What keys are kept for whom, for a moment. In a cluster each partition has its own, by a tag. */
+  claims(tag?: string): string
+  /** Holds the number of the format of all others. */
+  readonly format: string
+  /** Every name of a key, as SCAN takes it. */
+  readonly allKeys: string
+}
+
+export const redisNames = (prefix: string): RedisNames => {
+  // Redis would hash what is in braces there, instead of the tags of names.
+  assert(!/[{}]/.test(prefix), 'a prefix of names has no braces')
+  const keys = `${prefix}k:`
+  return {
+    key: (key) => keys + key,
+    keyOf: (name) => name.slice(keys.length),
+    index: (index) => `${prefix}i:${index}`,
+    stream: (stream) => `${prefix}s:${stream}`,
+    claims: (tag) => (tag === undefined ? `${prefix}claims` : `${prefix}claims:{${tag}}`),
+    format: `${prefix}format`,
+    allKeys: `${keys.replaceAll(/[\\*?[\]]/g, '\\$&')}*`,
+  }
+}

@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest'
+import { memoryServer } from '../../../test/support/memory-backend.ts'
+import { answer, type Step } from '../../core/store.ts'
+import { type Instant, instant, seconds } from '../../core/time.ts'
+import { fakeClock } from '../../testing/index.ts'
+import { type GroupSent, type OptimistSettings, optimist } from './optimist.ts'
+
+const increment =
+  (key: string): Step<number> =>
+  (view) => {
+    const count = Number(view.read(key)[0] ?? 0) + 1
+    return { writes: [{ key, value: String(count) }], appends: [], result: count }
+  }
+
+const setting = (settings: OptimistSettings = {}) => {
+  const clock = fakeClock()
+  const server = memoryServer(clock)
+  const open = () => {
+    const backend = server.connect()
+    const groups: GroupSent[] = []
+    const calls = optimist({
+      backend,
+      thing: 'the store',
+      uptime: clock.uptime,
+      onGroup: (group) => groups.push(group),
+      ...settings,
+    })
+    return { ...calls, backend, groups }
+  }
+  return { clock, server, open }
+}
+
+describe('round trips', () => {
+  test('the first call asks for the time, every later one whose guess is right takes one trip', async () => {
+    const { open } = setting()
+    const one = open()
+    for (const expected of [1, 2, 3]) {
+      expect(await one.transact(increment('a'), ['a'])).toBe(expected)
+    }
+    expect(one.backend.trips).toEqual({ looks: 1, commits: 3 })
+  })
+
+  test('a wrong guess takes a second, over what the first brought back', async () => {
+    const { open, server } = setting()
+    server.values.set('a', '41')
+    const one = open()
+    expect(await one.transact(increment('a'), ['a'])).toBe(42)
+    expect(one.backend.trips).toEqual({ looks: 1, commits: 2 })
+  })
+
+  test('a conflict brings back what was guessed and not read, so that a link costs no third', async () => {
+    const { open, server } = setting()
+    server.values.set('link', 'b')
+    server.values.set('b', '6')
+    const one = open()
+    const followed: Step<string | undefined> = (view) => {
+      const [to = 'nowhere'] = view.read('link')
+      const [found] = view.read(to)
+      return { writes: [{ key: 'seen', value: String(found) }], appends: [], result: found }
+    }
+    expect(await one.transact(followed, ['link', 'b'])).toBe('6')
+    expect(one.backend.trips.commits).toBe(2)
+  })
+
+  test('a key that others write too is looked at first, which takes two instead of losing', async () => {
+    const { open } = setting()
+    const [one, other] = [open(), open()]
+    for (let round = 0; round < 20; round++) {
+      await one.transact(increment('a'), ['a'])
+      await other.transact(increment('a'), ['a'])
+    }
+    const lost = one.groups.reduce((sum, { conflicts }) => sum + conflicts, 0)
+    expect(lost).toBe(1)
+    expect(one.backend.trips.commits).toBe(20 + lost)
+  })
+
+  test('calls of one moment share one trip, and see each other in their order', async () => {
+    const { open } = setting()
+    const one = open()
+    const counts = Array.from({ length: 100 }, () => one.transact(increment('a'), ['a']))
+    expect(await Promise.all(counts)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1))
+    expect(one.backend.trips.commits).toBe(1)
+    expect(one.groups).toEqual([{ calls: 100, conflicts: 0, writes: 1, appends: 0 }])
+  })
+
+  test('a step that only looks takes one if its guess names all, and commits nothing', async () => {
+    const { open, server } = setting()
+    server.values.set('a', '1')
+    const one = open()
+    expect(await one.transact((view) => answer(view.read('a')), ['a'], 'look')).toEqual(['1'])
+    expect(one.backend.trips).toEqual({ looks: 1, commits: 0 })
+  })
+
+  test('a step that reads and writes nothing takes none beyond the time', async () => {
+    const { open } = setting()
+    const one = open()
+    expect(await one.transact(() => answer('done'))).toBe('done')
+    expect(one.backend.trips.commits).toBe(0)
+  })
+})
+
+describe('what a step is shown', () => {
+  test('a time that is no later than the server’s at the commit, and no earlier than any state', async () => {
+    const { open, server, clock } = setting()
+    const [one, other] = [open(), open()]
+    const stamp: Step<Instant> = (view) => {
+      const [last] = view.read('stamp')
+      expect(view.now).toBeGreaterThanOrEqual(Number(last ?? 0))
+      return { writes: [{ key: 'stamp', value: String(view.now) }], appends: [], result: view.now }
+    }
+    for (let round = 0; round < 50; round++) {
+      await (round % 2 === 0 ? one : other).transact(stamp, ['stamp'])
+      expect(Number(server.values.get('stamp'))).toBeLessThan(clock() + 1_000)
+    }
+  })
+
+  test('a decision that waited for longer than a second is made anew', async () => {
+    const { open, clock } = setting()
+    const one = open()
+    await one.transact(increment('a'), ['a'])
+    const seen: Instant[] = []
+    one.backend.meanwhile = () => {
+      one.backend.meanwhile = () => {}
+      clock.advance(seconds(2))
+    }
+    await one.transact((view) => {
+      seen.push(view.now)
+      return increment('a')(view)
+    })
+    expect(seen).toHaveLength(2)
+    expect(Number(seen[1]) - Number(seen[0])).toBeGreaterThanOrEqual(2_000_000)
+  })
+
+  test('a server whose clock stepped back is believed', async () => {
+    const { open, clock } = setting()
+    const one = open()
+    await one.transact(increment('a'), ['a'])
+    clock.set(instant(clock() - 60_000_000))
+    const at = await one.transact((view) => ({ ...increment('a')(view), result: view.now }))
+    expect(at).toBeLessThan(clock() + 1_000)
+  })
+
+  test('what a step throws over a wrong guess is not believed', async () => {
+    const { open, server } = setting()
+    server.values.set('a', 'there')
+    const one = open()
+    const found = await one.transact((view) => {
+      const [value] = view.read('a')
+      if (value === undefined) throw new Error('nothing there')
+      return answer(value)
+    })
+    expect(found).toBe('there')
+  })
+
+  test('what it throws over what is so rejects its call, and leaves its neighbours alone', async () => {
+    const { open } = setting()
+    const one = open()
+    const failing = one.transact((view) => {
+      view.read('a')
+      throw new Error('on purpose')
+    })
+    const [lost, kept] = await Promise.allSettled([failing, one.transact(increment('a'))])
+    expect(lost).toMatchObject({ status: 'rejected', reason: new Error('on purpose') })
+    expect(kept).toEqual({ status: 'fulfilled', value: 1 })
+  })
+})
+
+describe('failures', () => {
+  test.each(['before', 'after'] as const)(
+    'a request that is cut %s it was served rejects its calls once, and is not sent again',
+    async (failure) => {
+      const { open, server } = setting()
+      const one = open()
+      await one.transact(increment('a'), ['a'])
+      one.backend.failure = failure
+      await expect(one.transact(increment('a'), ['a'])).rejects.toThrow('cut on the way')
+      expect(one.backend.trips.commits).toBe(2)
+      one.backend.failure = 'none'
+      const before = Number(server.values.get('a'))
+      expect(before).toBe(failure === 'after' ? 2 : 1)
+      expect(await one.transact(increment('a'), ['a'])).toBe(before + 1)
+    },
+  )
+
+  test('a call that loses for longer than its patience gives up', async () => {
+    const { open, server, clock } = setting()
+    const one = open()
+    let other = 0
+    one.backend.meanwhile = () => {
+      server.values.set('a', `other ${other++}`)
+      clock.advance(seconds(0.5))
+    }
+    await expect(one.transact(increment('a'), ['a'])).rejects.toMatchObject({
+      code: 'STORE_CONTENDED',
+    })
+    expect(other).toBeLessThan(30)
+  })
+
+  test('drained waits for all that was accepted', async () => {
+    const { open, server } = setting()
+    const one = open()
+    const calls = Array.from({ length: 600 }, (_, i) => one.transact(increment(`k${i}`)))
+    await one.drained()
+    expect(server.values.size).toBe(600)
+    await Promise.all(calls)
+  })
+})
+
+test('a server that always comes too late gets its turn after four losses: its keys are kept for it', async () => {
+  const { open } = setting()
+  const [near, far] = [open(), open()]
+  let underWay: Promise<unknown> = Promise.resolve()
+  const refused: unknown[] = []
+  // Whenever the far one asks, the near one has already been there.
+  far.backend.meanwhile = () => {
+    underWay = near.transact(increment('a'), ['a']).catch((error: unknown) => refused.push(error))
+  }
+  const before = far.backend.trips.commits
+  await near.transact(increment('a'), ['a'])
+  const won = far.transact(increment('a'), ['a'])
+  expect(await won).toBeGreaterThan(1)
+  far.backend.meanwhile = () => {}
+  await underWay
+  expect(refused).toEqual([])
+  expect(far.backend.trips.commits - before).toBeLessThanOrEqual(8)
+})

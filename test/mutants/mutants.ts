@@ -1,0 +1,91 @@
+/** Faults that were once let through, as changes of one place in the source, and the test that finds each. */
+export interface Mutant {
+  readonly name: string
+  readonly file: string
+  /** Stands in the file exactly once. */
+  readonly text: string
+  readonly becomes: string
+  readonly test: string
+  /** Part of the name of the case that must turn red. */
+  readonly case: string
+  /** Its case runs only where processes can be traced. */
+  readonly isTraced?: true
+}
+
+const TRANSACTIONS = 'src/stores/sqlite/transactions.ts'
+const SQLITE_SUITE = 'src/stores/sqlite/store.test.ts'
+const MEMORY_SUITE = 'src/stores/memory/store.test.ts'
+const GROUPS = 'src/stores/sqlite/transactions.test.ts'
+const TIME = 'a step sees the time of the clock that the store was opened with'
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'SQLite syncs nothing',
+    file: 'src/stores/sqlite/database.ts',
+    text: "db.exec('PRAGMA synchronous = FULL')",
+    becomes: "db.exec('PRAGMA synchronous = OFF')",
+    test: 'test/faults/syncs.test.ts',
+    case: 'syncs its log before every answer',
+    isTraced: true,
+  },
+  {
+    name: 'SQLite answers before COMMIT',
+    file: TRANSACTIONS,
+    text: 'sql.commit()\n',
+    becomes: 'for (const end of endings) end()\n    sql.commit()\n',
+    test: SQLITE_SUITE,
+    case: 'a commit that fails answers nobody',
+  },
+  {
+    name: 'SQLite lets a step swallow a failed read',
+    file: TRANSACTIONS,
+    text: `  const failure = over.failure()
+  if (failure !== undefined) throw failure.cause
+`,
+    becomes: '',
+    test: SQLITE_SUITE,
+    case: 'a read that fails fails the call',
+  },
+  {
+    name: 'SQLite reads its clock before the lock',
+    file: TRANSACTIONS,
+    text: `  sql.begin()
+  try {
+    // Under the lock, so that on one clock no later group sees an earlier time.
+    const now = clock()
+`,
+    becomes: `  const now = clock()
+  sql.begin()
+  try {
+`,
+    test: GROUPS,
+    case: 'has its time from under the lock',
+  },
+  {
+    name: 'SQLite reads the clock of a look before its view is fixed',
+    file: TRANSACTIONS,
+    text: `    sql.lived()
+    const over = overlay(sql, clock())
+`,
+    becomes: `    const over = overlay(sql, clock())
+`,
+    test: GROUPS,
+    case: 'a look sees nothing that was written after its time',
+  },
+  {
+    name: 'SQLite is a millisecond early',
+    file: TRANSACTIONS,
+    text: 'const now = clock()\n',
+    becomes: 'const now = (clock() - 1_000) as Instant\n',
+    test: SQLITE_SUITE,
+    case: TIME,
+  },
+  {
+    name: 'memory is a millisecond early',
+    file: 'src/stores/memory/store.ts',
+    text: 'const now = clock()\n',
+    becomes: 'const now = (clock() - 1_000) as Instant\n',
+    test: MEMORY_SUITE,
+    case: TIME,
+  },
+]
