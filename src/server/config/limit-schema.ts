@@ -1,5 +1,6 @@
 /** JSON Schema of `limits` and `overrides`, which the catalog reads together with its other files. */
 import { duration } from '../../documents/settings/reader.ts'
+import type { IdFormat } from '../../requests/ids/id-format.ts'
 
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
 
@@ -12,22 +13,25 @@ const map = (properties: object, required: readonly string[] = []) => ({
 
 const rate = { burst: ref('count'), count: ref('count'), period: duration.schema }
 
+/** By their names alone: their parsers would be loaded by every command. It compiles only while none is missing. */
+const ID_FORMS: Readonly<Record<IdFormat, true>> = {
+  client: true,
+  ipAddress: true,
+  ipv6RangeCIDR: true,
+  regId: true,
+  domain: true,
+  domainOrCIDR: true,
+  fqdnSet: true,
+  opaque: true,
+  'regId:identifier': true,
+  'regId:domainOrCIDR': true,
+}
+
 const limit = {
   ...map({
     id: {
       description: 'The form of the ids it counts by. Built-in limits have theirs.',
-      enum: [
-        'client',
-        'ipAddress',
-        'ipv6RangeCIDR',
-        'regId',
-        'domain',
-        'domainOrCIDR',
-        'fqdnSet',
-        'opaque',
-        'regId:identifier',
-        'regId:domainOrCIDR',
-      ],
+      enum: Object.keys(ID_FORMS),
     },
     ipv6Prefix: {
       description: 'Beside id: client, how many bits of an IPv6 address tell clients apart.',

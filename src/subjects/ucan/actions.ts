@@ -4,6 +4,7 @@ import { assert } from '../../core/errors.ts'
 import type { Commit, Key, Store, View } from '../../core/store.ts'
 import type { Instant } from '../../core/time.ts'
 import { inSeconds } from '../../lib/moments.ts'
+import type { RateResult } from '../mistake.ts'
 import { checkDraft, checkRateId, type Rate, type RateDraft } from '../rates/rate.ts'
 import {
   queryRates,
@@ -88,35 +89,34 @@ export const readAction = (request: AbilityRequest): AbilityAction => {
 const DRAFT_FIELDS = ['subject', 'rate', 'expires', 'reason', 'label']
 
 /** Records any text, as the protocol has it; the receipt warns of one that can match nothing. */
-const add = (caveats: Caveats, token: UcanToken): AbilityAction => {
-  const draft = withReason(toDraft(caveats), token)
-  const force = caveats.optionalFlag('force')
-  const warning = reachWarning(draft.subject)
-  return {
-    kind: 'change',
-    keys: keysOf(draft),
-    run: (view, author) => {
-      const { result, ...commit } = addRate(view, author, draft, force)
-      if (result.error) return { ...commit, result }
-      return { ...commit, result: { ok: { id: result.ok.id, ...present('warning', warning) } } }
-    },
-  }
-}
+const add = (caveats: Caveats, token: UcanToken): AbilityAction =>
+  written(caveats, withReason(toDraft(caveats), token), addRate, ({ id }) => ({ id }))
 
 const set = (caveats: Caveats): AbilityAction => {
   const draft = { ...toDraft(caveats), label: caveats.text('label') }
   checkMatchable(draft.subject)
+  return written(caveats, draft, setRate, ({ rate, replaced }) => ({
+    id: rate.id,
+    replaced: replaced.map(listed),
+  }))
+}
+
+/** A step that writes a draft, and what its receipt tells of what was done. */
+const written = <Done>(
+  caveats: Caveats,
+  draft: RateDraft,
+  step: (...given: readonly [View, NewRateAuthor, RateDraft, boolean]) => Commit<RateResult<Done>>,
+  told: (done: Done) => object,
+): AbilityAction => {
   const force = caveats.optionalFlag('force')
   const warning = reachWarning(draft.subject)
   return {
     kind: 'change',
     keys: keysOf(draft),
     run: (view, author) => {
-      const { result, ...commit } = setRate(view, author, draft, force)
+      const { result, ...commit } = step(view, author, draft, force)
       if (result.error) return { ...commit, result }
-      const { rate, replaced } = result.ok
-      const ok = { id: rate.id, replaced: replaced.map(listed), ...present('warning', warning) }
-      return { ...commit, result: { ok } }
+      return { ...commit, result: { ok: { ...told(result.ok), ...present('warning', warning) } } }
     },
   }
 }
