@@ -9,7 +9,14 @@ const tasks = {
     subject = await open(JSON.parse(options))
     return {}
   },
-  measure: async () => ({ rate: await subject.measure(), note: subject.note?.() ?? '' }),
+  measure: async () => {
+    const start = performance.now()
+    const before = process.cpuUsage()
+    const rate = await subject.measure()
+    const { user, system } = process.cpuUsage(before)
+    const processorRate = (rate * (performance.now() - start) * 1_000) / (user + system)
+    return { rate, processorRate, note: subject.note?.() ?? '' }
+  },
   close: async () => {
     await subject?.close()
     return {}

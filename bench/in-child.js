@@ -6,9 +6,10 @@ const CHILD = fileURLToPath(new URL('child.js', import.meta.url))
 
 /**
  * `contender` is an export of the module at `url`: given `options` it answers, perhaps later, with
- * `{ measure(): Promise<number>, note?(): string, close() }`.
+ * `{ measure(): Promise<number>, note?(): string, close() }`. With `perProcessor` a second is one of its
+ * processor, which other work on the machine does not take away.
  */
-export const inChild = (name, { url, contender, options }) => {
+export const inChild = (name, { url, contender, options, perProcessor = false }) => {
   let child
   let note = ''
 
@@ -32,7 +33,7 @@ export const inChild = (name, { url, contender, options }) => {
     run: async () => {
       const answer = await ask('measure')
       note = answer.note
-      return answer.rate
+      return perProcessor ? answer.processorRate : answer.rate
     },
     note: () => note,
     dispose: async () => {
