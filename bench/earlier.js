@@ -9,11 +9,11 @@ import { LeftOut } from './left-out.js'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Which commit; without one there is nothing to compare with. */
-export const EARLIER = process.env.HEADGATE_BENCH_EARLIER ?? ''
+export const EARLIER = process.env.BENCH_EARLIER ?? ''
 
 /** The URL of a file of that commit. It is built once, in the temporary folder, and used again. */
 export const earlierFile = (path, say) => {
-  if (EARLIER === '') throw new LeftOut('HEADGATE_BENCH_EARLIER names no commit')
+  if (EARLIER === '') throw new LeftOut('BENCH_EARLIER names no commit')
   const run = (command, args, cwd) => execFileSync(command, args, { cwd, encoding: 'utf8' }).trim()
   const commit = run('git', ['rev-parse', '--verify', `${EARLIER}^{commit}`], ROOT)
   const folder = join(tmpdir(), `headgate-${commit.slice(0, 12)}`)

@@ -23,7 +23,7 @@ const table = (title, file, options) => {
     title,
     conditions:
       'One process each, as in the section of the same store. A second is one of the processor: other work on the machine does not count.',
-    command: 'HEADGATE_BENCH_EARLIER=COMMIT npm run bench -- earlier',
+    command: 'BENCH_EARLIER=COMMIT npm run bench -- earlier',
     base: BASE,
     variants: [
       {

@@ -65,7 +65,6 @@ export type BatchErrorCode = 'BUCKET_TWICE'
  * changes. The same bucket twice is a mistake.
  */
 export const decideAll = (charges: readonly Charge[], view: View): BatchVerdict<Write> => {
-  assert(charges.length > 0, 'a batch has at least one charge')
   const keys = charges.map((charge) => charge.key)
   refuseTwice(keys)
   const stored = view.read(...keys)
@@ -101,14 +100,23 @@ export const allOrNothing = <Kept>(
   charges: readonly Part[],
   outcomes: readonly Decided<Kept>[],
 ): BatchVerdict<Kept> => {
-  const decisions = outcomes.map((outcome) => outcome.decision)
+  const decisions: Decision[] = []
   const violated: number[] = []
-  charges.forEach((charge, i) => {
-    if (hasSay(charge) && decisions[i]?.allowed === false) violated.push(i)
+  let worst: Decision | undefined
+  let worstOfVoters: Decision | undefined
+  outcomes.forEach(({ decision }, i) => {
+    decisions.push(decision)
+    worst = worst === undefined ? decision : strictest(worst, decision)
+    const charge = charges[i]
+    if (charge === undefined || !hasSay(charge)) return
+    worstOfVoters = worstOfVoters === undefined ? decision : strictest(worstOfVoters, decision)
+    if (!decision.allowed) violated.push(i)
   })
+  const binding = worstOfVoters ?? worst
+  assert(binding !== undefined, 'a batch has at least one charge')
   const allowed = violated.length === 0
   return {
-    decision: merge(charges, decisions, allowed),
+    decision: allowed ? asAllowed(binding) : binding,
     decisions,
     violated,
     kept: outcomes.map(({ decision, next }) => (allowed || !decision.allowed ? next : undefined)),
@@ -127,17 +135,11 @@ function hasSay({ mode, shadow }: Part): boolean {
   return (mode === 'spend' || mode === 'check') && shadow !== true
 }
 
-/** Of those that have a say; where none has, of all, and allowed whatever came of them. */
-function merge(
-  charges: readonly Part[],
-  decisions: readonly Decision[],
-  allowed: boolean,
-): Decision {
-  const voters = decisions.filter((_, i) => charges[i] !== undefined && hasSay(charges[i]))
-  const worst = (voters.length > 0 ? voters : decisions).reduce(strictest)
-  if (!allowed || worst.allowed) return worst
-  const { remaining, resetIn, retryIn } = worst
-  return { allowed: true as const, remaining, resetIn, retryIn }
+/** Where no charge has a say the batch is allowed, whatever came of them. */
+function asAllowed(decision: Decision): Decision {
+  if (decision.allowed) return decision
+  const { remaining, resetIn, retryIn } = decision
+  return { allowed: true, remaining, resetIn, retryIn }
 }
 
 function asNumber(wait: Wait): number {

@@ -50,13 +50,18 @@ export function checkPosition(position: number): void {
   assert(whole, () => `a position is a whole number from 0: ${position}`)
 }
 
+/** The name that was checked last: a decision writes the key that it has just read. */
+let lastChecked = ''
+
 export function checkName(what: 'key' | 'stream' | 'index', name: string): void {
+  if (name === lastChecked && name !== '') return
   // The empty key sorts before every page's start, so no list could show it.
   assert(name !== '', () => `the empty ${what} cannot be listed`)
   const short =
     name.length * 3 <= MAX_NAME_BYTES || new TextEncoder().encode(name).length <= MAX_NAME_BYTES
   assert(short, () => `a ${what} has at most ${MAX_NAME_BYTES} bytes: ${name.slice(0, 64)}…`)
   checkExact(what, name)
+  lastChecked = name
 }
 
 function checkWrite({ key, value, expiresAt }: Write): void {

@@ -74,8 +74,10 @@ export type BucketOf = (ask: Ask) => Bucket
 
 export const toBatch = (request: Request): Batch => {
   if (!('limit' in request)) return request
+  // Nothing is copied here: a charge may well carry fields of its batch that say nothing.
+  if (request.operationId === undefined && request.dated === undefined)
+    return { charges: [request] }
   const { operationId, dated, ...ask } = request
-  if (operationId === undefined && dated === undefined) return { charges: [ask] }
   return {
     charges: [ask],
     ...(operationId !== undefined && { operationId }),
@@ -364,7 +366,7 @@ function combine(facts: Outlook, charges: Answer['charges'], violated: Answer['v
 function label({ bucket, cost, mode, shadow }: BucketCharge, facts: Outlook): ChargeAnswer {
   const { definition, id, key, limit: policy, source } = bucket
   const { allowed, reason, remaining, retryIn, resetIn, retryAfterSeconds } = facts
-  return {
+  const answer: { -readonly [Field in keyof ChargeAnswer]: ChargeAnswer[Field] } = {
     limit: definition.name,
     id,
     bucket: key,
@@ -376,10 +378,11 @@ function label({ bucket, cost, mode, shadow }: BucketCharge, facts: Outlook): Ch
     retryIn,
     resetIn,
     retryAfterSeconds,
-    ...(policy === undefined ? undefined : { policy }),
-    ...(shadow === undefined ? undefined : { shadow }),
-    ...(reason === undefined ? undefined : { reason }),
   }
+  if (policy !== undefined) answer.policy = policy
+  if (shadow !== undefined) answer.shadow = shadow
+  if (reason !== undefined) answer.reason = reason
+  return answer
 }
 
 function outlook(decision: Decision): Outlook {
