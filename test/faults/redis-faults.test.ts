@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { millis } from '../../src/core/time.ts'
+import { MAX_COMMIT_WRITES } from '../../src/stores/bounds.ts'
 import { addOne, counted, entriesOf, untilItAnswers } from '../support/hot-count.ts'
 import { placeAt } from '../support/remote-stores.ts'
 import { ownService, sharedUrl } from '../support/services.ts'
@@ -10,7 +11,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
 const open = async (settings: readonly string[] = [], timeout = 60_000) => {
   const { url } = await ownService('redis', settings)
-  const store = placeAt('redis', url).open({ timeout: millis(timeout) })
+  const store = placeAt('redis', url).open({ timeout: millis(timeout), patience: millis(60_000) })
   const client = new Redis(url)
   onTestFinished(async () => {
     client.disconnect()
@@ -25,6 +26,21 @@ describe.skipIf((await sharedUrl('redis')) === undefined)('a Redis server', () =
     const { store, client } = await open()
     await client.script('FLUSH')
     expect(await addOne(store)).toBe(2)
+  })
+
+  test('takes the largest commit that a store must', async () => {
+    const { store } = await open()
+    const keys = Array.from({ length: MAX_COMMIT_WRITES }, (_, i) => `large${i}`)
+    for (const [value, was] of [
+      ['1', 0],
+      ['2', keys.length],
+    ] as const) {
+      const found = await store.transact((view) => {
+        const there = keys.filter((key) => view.read(key)[0] !== undefined)
+        return { writes: keys.map((key) => ({ key, value })), appends: [], result: there.length }
+      }, keys)
+      expect(found).toBe(was)
+    }
   })
 
   test('that is full takes nothing, not a part of it, until there is room', async () => {
