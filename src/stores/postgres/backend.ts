@@ -1,7 +1,6 @@
 /** Compares and sets in PostgreSQL, by one call of a function: one round trip, one commit. */
 import { randomUUID } from 'node:crypto'
 import { assert } from '../../core/errors.ts'
-import { indexOf } from '../../core/names.ts'
 import type { Value } from '../../core/store.ts'
 import { type Instant, instant, minutes, type Span } from '../../core/time.ts'
 import {
@@ -76,7 +75,7 @@ function toArguments(
 ): unknown[] {
   const expected = columns(3)
   const guessed = columns(2)
-  const written = columns(5)
+  const written = columns(4)
   const appended = columns(3)
   const claiming = columns(1)
   for (const [i, part] of parts.entries()) {
@@ -84,7 +83,7 @@ function toArguments(
     for (const key of part.guessed) guessed.add(i, key)
     for (const { key, value, expiresAt } of part.writes) {
       const life = expiresAt === undefined ? null : Math.max(0, expiresAt - now) + GRACE
-      written.add(i, key, value ?? null, life, indexOf(key) ?? null)
+      written.add(i, key, value ?? null, life)
     }
     for (const { stream, entry } of part.appends) appended.add(i, stream, entry)
     if (part.claims) claiming.add(i)
