@@ -7,7 +7,6 @@ import {
   type Backend,
   CLAIM,
   type DecidedAt,
-  MAX_DECISION_AGE,
   type Part,
   type PartOutcome,
 } from '../remote/backend.ts'
@@ -70,7 +69,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
 /** Columns, one for each argument of the function. */
 function toArguments(
   parts: readonly Part[],
-  { now, overridden }: DecidedAt,
+  { now, overridden, maxAge }: DecidedAt,
   who: string,
 ): unknown[] {
   const expected = columns(3)
@@ -89,7 +88,7 @@ function toArguments(
     if (part.claims) claiming.add(i)
   }
   return [
-    ...[overridden ? null : now, MAX_DECISION_AGE, who, CLAIM],
+    ...[overridden ? null : now, maxAge, who, CLAIM],
     ...expected.lists,
     ...guessed.lists,
     ...written.lists,
