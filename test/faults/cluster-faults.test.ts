@@ -88,5 +88,12 @@ describe.skipIf((await sharedUrl('cluster')) === undefined)('a Redis Cluster', (
       await expect(addOne(store)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     }
     expect(await look()).toEqual([undefined])
+    for (let i = 0; i < 5; i++) {
+      for (let dead = 0; dead < 3; dead++) {
+        await expect(entriesOf(store)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+      }
+      expect(await store.read(elsewhere, 0, 1)).toEqual([])
+      expect(await store.range(elsewhere, '', 1)).toEqual([])
+    }
   })
 })

@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { millis } from '../../src/core/time.ts'
+import { MAX_COMMIT_WRITES } from '../../src/stores/bounds.ts'
 import { addOne, counted, entriesOf, untilItAnswers } from '../support/hot-count.ts'
 import { placeAt } from '../support/remote-stores.ts'
 import { ownService, sharedUrl } from '../support/services.ts'
@@ -10,14 +11,15 @@ const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
 const open = async (settings: readonly string[] = [], timeout = 60_000) => {
   const { url } = await ownService('redis', settings)
-  const store = placeAt('redis', url).open({ timeout: millis(timeout) })
+  const place = placeAt('redis', url)
+  const store = place.open({ timeout: millis(timeout), patience: millis(60_000) })
   const client = new Redis(url)
   onTestFinished(async () => {
     client.disconnect()
     await store.close()
   })
   await addOne(store)
-  return { store, client }
+  return { store, client, place }
 }
 
 describe.skipIf((await sharedUrl('redis')) === undefined)('a Redis server', () => {
@@ -25,6 +27,32 @@ describe.skipIf((await sharedUrl('redis')) === undefined)('a Redis server', () =
     const { store, client } = await open()
     await client.script('FLUSH')
     expect(await addOne(store)).toBe(2)
+  })
+
+  test('whose clock stepped back keeps no key for a server that is gone', async () => {
+    const { place, client } = await open()
+    const store = place.open({ patience: millis(500) })
+    await addOne(store)
+    const claims = `${place.name}claims`
+    const [key = ''] = await client.keys(`${place.name}k:*`)
+    await client.hset(claims, key, `${(Date.now() + 3_600_000) * 1_000} gone`)
+    expect(await addOne(store)).toBe(3)
+    await store.close()
+  })
+
+  test('takes the largest commit that a store must', async () => {
+    const { store } = await open()
+    const keys = Array.from({ length: MAX_COMMIT_WRITES }, (_, i) => `large${i}`)
+    for (const [value, was] of [
+      ['1', 0],
+      ['2', keys.length],
+    ] as const) {
+      const found = await store.transact((view) => {
+        const there = keys.filter((key) => view.read(key)[0] !== undefined)
+        return { writes: keys.map((key) => ({ key, value })), appends: [], result: there.length }
+      }, keys)
+      expect(found).toBe(was)
+    }
   })
 
   test('that is full takes nothing, not a part of it, until there is room', async () => {

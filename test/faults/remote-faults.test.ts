@@ -99,6 +99,16 @@ for (const kind of ['redis', 'postgres'] as const) {
       await close()
     })
 
+    test('a connection whose other end is gone without a word is given up, and a new one leads on', async () => {
+      const { proxy, store, close } = await open()
+      await untilItAnswers(() => addOne(store))
+      proxy.mode = 'lost'
+      await expect(addOne(store)).rejects.toEqual(UNAVAILABLE)
+      const count = await untilItAnswers(() => addOne(store))
+      expect(await entriesOf(store)).toEqual(upTo(count))
+      await close()
+    })
+
     test('a spend whose reply was lost is charged; made again by its id, it is not charged twice', async () => {
       const { proxy, store, near, close } = await open(60_000)
       const limits = 'Orders: { id: opaque, burst: 20, count: 1, period: 24h }'

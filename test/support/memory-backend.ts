@@ -4,7 +4,6 @@ import { after, type Clock, type Instant, instant, type Span } from '../../src/c
 import {
   type Backend,
   CLAIM,
-  MAX_DECISION_AGE,
   type Part,
   type PartOutcome,
 } from '../../src/stores/remote/backend.ts'
@@ -74,7 +73,7 @@ export const memoryServer = (clock: Clock): MemoryServer => {
         return travel(() => {
           const at = now()
           const age: Span | number = at - decided.now
-          const isTimely = decided.overridden || (age >= 0 && age <= MAX_DECISION_AGE)
+          const isTimely = decided.overridden || (age >= 0 && age <= decided.maxAge)
           return { now: at, outcomes: parts.map((part) => apply(backend, part, at, isTimely)) }
         })
       },

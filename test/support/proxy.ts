@@ -6,9 +6,10 @@ export interface Proxy {
   readonly port: number
   /**
    * `break`: what `isCommit` knows is cut off before it arrives. `lose`: it arrives, and its reply is cut
-   * off. `mute`: nothing arrives any more, and nobody is told.
+   * off. `mute`: nothing arrives any more, and nobody is told. `lost`: so for every connection that there
+   * is, while new ones pass: the machine behind a name is gone, and another has taken its place.
    */
-  mode: 'pass' | 'break' | 'lose' | 'mute'
+  mode: 'pass' | 'break' | 'lose' | 'mute' | 'lost'
   /** How long replies take on their way back. */
   delayMs: number
   /** Every connection ends at once. */
@@ -30,6 +31,8 @@ export const openProxy = async (options: ProxyOptions): Promise<Proxy> => {
   const server = createServer((client) => {
     const upstream = connect(options.port, '127.0.0.1')
     let losing = false
+    const isNew = proxy.mode === 'lost'
+    const isMute = () => proxy.mode === 'mute' || (proxy.mode === 'lost' && !isNew)
     const end = () => {
       client.destroy()
       upstream.destroy()
@@ -43,7 +46,7 @@ export const openProxy = async (options: ProxyOptions): Promise<Proxy> => {
       })
     }
     client.on('data', (chunk) => {
-      if (proxy.mode === 'mute') return
+      if (isMute()) return
       const commits = isCommit(chunk)
       if (commits && proxy.mode === 'break') {
         end()
@@ -53,7 +56,7 @@ export const openProxy = async (options: ProxyOptions): Promise<Proxy> => {
       upstream.write(chunk)
     })
     upstream.on('data', (chunk) => {
-      if (proxy.mode === 'mute') return
+      if (isMute()) return
       if (losing && !isRetry(chunk)) end()
       else if (proxy.delayMs === 0) client.write(chunk)
       else setTimeout(() => client.destroyed || client.write(chunk), proxy.delayMs)

@@ -1,14 +1,12 @@
 /** Compares and sets in PostgreSQL, by one call of a function: one round trip, one commit. */
 import { randomUUID } from 'node:crypto'
 import { assert } from '../../core/errors.ts'
-import { indexOf } from '../../core/names.ts'
 import type { Value } from '../../core/store.ts'
 import { type Instant, instant, minutes, type Span } from '../../core/time.ts'
 import {
   type Backend,
   CLAIM,
   type DecidedAt,
-  MAX_DECISION_AGE,
   type Part,
   type PartOutcome,
 } from '../remote/backend.ts'
@@ -71,12 +69,12 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
 /** Columns, one for each argument of the function. */
 function toArguments(
   parts: readonly Part[],
-  { now, overridden }: DecidedAt,
+  { now, overridden, maxAge }: DecidedAt,
   who: string,
 ): unknown[] {
   const expected = columns(3)
   const guessed = columns(2)
-  const written = columns(5)
+  const written = columns(4)
   const appended = columns(3)
   const claiming = columns(1)
   for (const [i, part] of parts.entries()) {
@@ -84,13 +82,13 @@ function toArguments(
     for (const key of part.guessed) guessed.add(i, key)
     for (const { key, value, expiresAt } of part.writes) {
       const life = expiresAt === undefined ? null : Math.max(0, expiresAt - now) + GRACE
-      written.add(i, key, value ?? null, life, indexOf(key) ?? null)
+      written.add(i, key, value ?? null, life)
     }
     for (const { stream, entry } of part.appends) appended.add(i, stream, entry)
     if (part.claims) claiming.add(i)
   }
   return [
-    ...[overridden ? null : now, MAX_DECISION_AGE, who, CLAIM],
+    ...[overridden ? null : now, maxAge, who, CLAIM],
     ...expected.lists,
     ...guessed.lists,
     ...written.lists,

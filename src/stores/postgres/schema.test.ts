@@ -1,7 +1,9 @@
 import { Pool } from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { remotePlace } from '../../../test/support/remote-stores.ts'
-import { answer } from '../../core/store.ts'
+import { listedName, nameOf } from '../../core/names.ts'
+import { answer, type Store } from '../../core/store.ts'
+import { seconds } from '../../core/time.ts'
 
 const place = await remotePlace('postgres')
 
@@ -16,6 +18,79 @@ describe.skipIf(place === undefined)('on a real server', () => {
     await Promise.all(stores.map((store) => store.opened()))
     expect(await format()).toEqual([{ number: 1 }])
     for (const store of stores) await store.close()
+  })
+
+  test('a list with a long name takes long keys, and a page may begin where no key can be', async () => {
+    const store = place.open()
+    const text = (seed: number) => {
+      let state = seed
+      const next = () => {
+        state = (state * 48_271) % 2_147_483_647
+        return (state % 36).toString(36)
+      }
+      // Such as PostgreSQL cannot compress.
+      return Array.from({ length: 900 }, next).join('')
+    }
+    const index = nameOf('test', 'a', text(1))
+    const keys = [listedName(index, text(2)), listedName(index, text(3))].toSorted()
+    const put = () => ({
+      writes: [...keys, `${index}$`, index].map((key) => ({ key, value: 'x' })),
+      appends: [],
+      result: 1,
+    })
+    await store.transact(put)
+    const listed = async (after: string) =>
+      (await store.range(index, after, 9)).map(({ key }) => key)
+    expect(await listed('')).toEqual(keys)
+    expect(await listed(`${keys[0]}\0a`)).toEqual(keys.slice(1))
+    expect(await store.range(`${index}#`, '', 9)).toEqual([])
+    expect((await store.scan('\0', 9)).items).toHaveLength(4)
+    await store.close()
+  })
+
+  test('a key that was kept for a server before the clock stepped back is kept no longer', async () => {
+    const store = place.open({ patience: seconds(1) })
+    await store.opened()
+    await pool.query(
+      `INSERT INTO ${place.name}.claims VALUES ('kept', 'gone', ${place.name}.micros() + 3600000000)`,
+    )
+    const found = await store.transact((view) => answer(view.read('kept')))
+    expect(found).toEqual([undefined])
+    await store.close()
+  })
+
+  test('a conflict shows nothing that is newer than its time, though it waited after it was read', async () => {
+    const [one, other] = [place.open(), place.open()]
+    const write = (store: Store, key: string, value: string) =>
+      store.transact(() => ({ writes: [{ key, value }], appends: [], result: undefined }))
+    const append = { writes: [], appends: [{ stream: 's', entry: 'x' }], result: undefined }
+    await write(one, 'link', 'old')
+    await other.transact(() => append)
+    await write(other, 'link', 'new')
+    const holder = await pool.connect()
+    await holder.query(`BEGIN; SELECT 1 FROM ${place.name}.streams FOR UPDATE`)
+    const found = one.transact(
+      (view) => {
+        const isNew = view.read('link')[0] === 'new'
+        return answer({ now: view.now, stamp: Number(isNew ? view.read('stamp')[0] : 0) })
+      },
+      ['link', 'stamp'],
+    )
+    const waiting = one.transact(() => append)
+    const blocked = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${place.name}.compare_and_set%'`
+    while ((await holder.query(blocked)).rowCount === 0);
+    await other.transact((view) => ({
+      writes: [{ key: 'stamp', value: String(view.now) }],
+      appends: [],
+      result: undefined,
+    }))
+    await holder.query('COMMIT')
+    holder.release()
+    await waiting
+    const { now, stamp } = await found
+    expect(stamp).toBeGreaterThan(0)
+    expect(now).toBeGreaterThanOrEqual(stamp)
+    await Promise.all([one.close(), other.close()])
   })
 
   test('data of a newer format is refused, and not touched', async () => {
@@ -44,7 +119,7 @@ describe.skipIf(place === undefined)('on a real server', () => {
     const empty = "'{}'::integer[], '{}'::text[], '{}'::text[]"
     const { rows } = await other.query(
       `SELECT (SELECT at FROM ${place.name}.compare_and_set(NULL, 0, 'me', 0, ${empty},
-        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')) IS NOT NULL AS done,
+        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')) IS NOT NULL AS done,
         current_setting('synchronous_commit') AS waits`,
     )
     expect(rows).toEqual([{ done: true, waits: 'on' }])

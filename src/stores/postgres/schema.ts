@@ -7,10 +7,10 @@ import { postgresMistake } from './errors.ts'
 
 /** The calls of the functions below. */
 export const commitCall = (schema: string): string =>
-  `SELECT at, conflicts, kept FROM ${schema}.compare_and_set(${places(18)})`
+  `SELECT at, conflicts, kept FROM ${schema}.compare_and_set(${places(17)})`
 
 export const sweepCall = (schema: string): string =>
-  `SELECT last FROM ${schema}.sweep(${places(3)})`
+  `SELECT last, lived FROM ${schema}.sweep(${places(4)})`
 
 const places = (count: number): string =>
   Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ')
@@ -28,10 +28,8 @@ CREATE TABLE ${schema}.items (
   -- May be forgotten once the clock of the server has passed the first, and the database has also lived
   -- as long as the second says: a clock that leaps ahead and returns has then emptied nothing. Null: never.
   expires_at bigint,
-  keep_until bigint,
-  listed_in  text COLLATE "C"
+  keep_until bigint
 ) WITH (fillfactor = 80);
-CREATE INDEX items_by_list ON ${schema}.items (listed_in, key) WHERE listed_in IS NOT NULL;
 
 CREATE TABLE ${schema}.entries (
   stream   text COLLATE "C" NOT NULL,
@@ -59,11 +57,11 @@ CREATE UNLOGGED TABLE ${schema}.claims (
 );
 
 -- How long servers have used the database, as told by those that swept it.
-CREATE TABLE ${schema}.life (lived bigint NOT NULL, told_at bigint NOT NULL);
+CREATE TABLE ${schema}.life (lived bigint NOT NULL);
 
 CREATE FUNCTION ${schema}.micros() RETURNS bigint LANGUAGE sql VOLATILE AS
   $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
-INSERT INTO ${schema}.life VALUES (0, ${schema}.micros());
+INSERT INTO ${schema}.life VALUES (0);
 `
 
 /**
@@ -75,7 +73,7 @@ CREATE FUNCTION ${schema}.compare_and_set(
   decided bigint, max_age bigint, who text, claim bigint,
   e_part integer[], e_key text[], e_value text[],
   g_part integer[], g_key text[],
-  w_part integer[], w_key text[], w_value text[], w_life bigint[], w_list text[],
+  w_part integer[], w_key text[], w_value text[], w_life bigint[],
   a_part integer[], a_stream text[], a_entry text[],
   c_part integer[],
   OUT at bigint, OUT conflicts jsonb, OUT kept integer[]
@@ -103,7 +101,8 @@ BEGIN
   SELECT lived INTO so_far FROM ${schema}.life;
   SELECT coalesce(array_agg(DISTINCT e.part), '{}') INTO kept
   FROM unnest(e_part, e_key) AS e(part, key) JOIN ${schema}.claims c ON c.key = e.key
-  WHERE c.holder <> who AND c.until > at;
+  -- Not one of a time before the clock stepped back, which would keep the key for as long.
+  WHERE c.holder <> who AND c.until > at AND c.until <= at + claim;
   IF decided IS NOT NULL AND (at < decided OR at - decided > max_age) THEN
     SELECT array_agg(DISTINCT p) INTO bad FROM unnest(e_part || w_part || a_part) AS p;
   ELSE
@@ -116,9 +115,9 @@ BEGIN
   END IF;
   bad := coalesce(bad, '{}') || kept;
 
-  INSERT INTO ${schema}.items AS i (key, value, expires_at, keep_until, listed_in)
-  SELECT w.key, w.value, at + w.life, so_far + w.life, w.list
-  FROM unnest(w_part, w_key, w_value, w_life, w_list) AS w(part, key, value, life, list)
+  INSERT INTO ${schema}.items AS i (key, value, expires_at, keep_until)
+  SELECT w.key, w.value, at + w.life, so_far + w.life
+  FROM unnest(w_part, w_key, w_value, w_life) AS w(part, key, value, life)
   WHERE w.value IS NOT NULL AND NOT (w.part = ANY (bad))
   ORDER BY w.key
   ON CONFLICT (key) DO UPDATE SET value = excluded.value,
@@ -175,29 +174,31 @@ BEGIN
   -- Parts that read nothing and came too late have nothing to show.
   SELECT conflicts || coalesce(jsonb_object_agg(p, '[]'::jsonb), '{}') INTO conflicts
   FROM unnest(bad) AS p WHERE NOT (conflicts ? p::text);
+  -- Once more: what was guessed is not locked, and may have been written since the first time.
+  at := ${schema}.micros();
 END $$;
 `
 
 /**
  * Forgets what has expired among the next `count` keys, and tells the last of them; null: the round is
- * done. `ran` is how long the asking server has run since it last asked: the database has lived no longer
- * than that since, whatever its clock says.
+ * done. `known` is how long the database had lived when the asking server last heard, and `ran` how long
+ * that server has run since: together they are no more than it has lived, whatever its clock says.
  */
 const sweep = (schema: string): string => `
-CREATE FUNCTION ${schema}.sweep(beyond text, count integer, ran bigint, OUT last text, OUT gone integer)
+CREATE FUNCTION ${schema}.sweep(beyond text, count integer, known bigint, ran bigint,
+  OUT last text, OUT gone integer, OUT lived bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   at bigint := ${schema}.micros();
-  so_far bigint;
 BEGIN
-  UPDATE ${schema}.life SET lived = lived + greatest(0, least(at - told_at, ran)), told_at = at
-  RETURNING lived INTO so_far;
+  UPDATE ${schema}.life AS l SET lived = greatest(l.lived, known + ran)
+  RETURNING l.lived INTO sweep.lived;
   SELECT max(key) INTO last FROM (
     SELECT key FROM ${schema}.items WHERE key > beyond ORDER BY key LIMIT count
   ) AS page;
   WITH old AS (
     SELECT key FROM ${schema}.items
-    WHERE key > beyond AND key <= last AND expires_at <= at AND keep_until <= so_far
+    WHERE key > beyond AND key <= last AND expires_at <= at AND keep_until <= sweep.lived
     ORDER BY key FOR UPDATE SKIP LOCKED
   ), forgotten AS (
     DELETE FROM ${schema}.items i USING old WHERE i.key = old.key RETURNING 1

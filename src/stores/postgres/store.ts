@@ -94,10 +94,12 @@ const postgresPages = ({ database, line, schema }: PostgresPlaces): Pages => {
       }))
     },
     range: async (index, after, limit) => {
+      // An index lists what begins with its name and a hash, and no name of an index has one.
+      if (index.includes('#')) return []
       const found = await ask(
         `SELECT key, value FROM ${schema}.items
-          WHERE listed_in = $1 AND key > $2 ORDER BY key LIMIT $3`,
-        [index, after, limit],
+          WHERE key > $1 AND key < $2 AND key > $3 ORDER BY key LIMIT $4`,
+        [`${index}#`, `${index}$`, beforeNul(after), limit],
       )
       return found.map(toItem)
     },
@@ -111,12 +113,15 @@ const postgresPages = ({ database, line, schema }: PostgresPlaces): Pages => {
     },
     scan: async (cursor, limit) => {
       const text = `SELECT key, value FROM ${schema}.items WHERE key > $1 ORDER BY key LIMIT $2`
-      const items = (await ask(text, [cursor, limit])).map(toItem)
+      const items = (await ask(text, [beforeNul(cursor), limit])).map(toItem)
       const last = items.at(-1)
       return last === undefined || items.length < limit ? { items } : { items, next: last.key }
     },
   }
 }
+
+/** PostgreSQL takes no NUL; and no key has one, so that the same keys lie beyond. */
+const beforeNul = (after: string): string => after.split('\0', 1)[0] ?? ''
 
 const toItem = ({ key, value }: Row): Item => ({ key: String(key), value: String(value) })
 
@@ -138,13 +143,14 @@ const MAX_SWEPT = 1_024
 const createSweeper = ({ database, line, schema }: PostgresPlaces, uptime: Uptime): Sweeper => {
   let due = 0
   let passed = ''
-  let asked = uptime()
+  let heard: { readonly lived: number; readonly at: number } | undefined
   let sweeping: Promise<void> | undefined
 
   const sweep = async (count: number): Promise<void> => {
-    const [from, ran] = [passed, uptime() - asked]
-    asked = uptime()
-    const [row] = await line.ask(() => database.query(sweepCall(schema), [from, count, ran]))
+    const { lived, at } = heard ?? { lived: 0, at: uptime() }
+    const words = [passed, count, lived, uptime() - at]
+    const [row] = await line.ask(() => database.query(sweepCall(schema), words))
+    heard = { lived: Number(row?.['lived']), at: uptime() }
     const last = row?.['last']
     passed = typeof last === 'string' ? last : ''
   }

@@ -4,13 +4,7 @@ import { assert } from '../../core/errors.ts'
 import { indexOf } from '../../core/names.ts'
 import type { Value, Write } from '../../core/store.ts'
 import { type Instant, instant, minutes, type Span, span, toMillis } from '../../core/time.ts'
-import {
-  type Backend,
-  CLAIM,
-  MAX_DECISION_AGE,
-  type Part,
-  type PartOutcome,
-} from '../remote/backend.ts'
+import { type Backend, CLAIM, type Part, type PartOutcome } from '../remote/backend.ts'
 import type { ServerLine } from '../remote/line.ts'
 import type { RedisLink } from './link.ts'
 import type { RedisNames } from './names.ts'
@@ -33,10 +27,10 @@ export interface RedisBackendOptions {
 export const redisBackend = ({ link, line, names, tag }: RedisBackendOptions): Backend => {
   const who = randomUUID()
   return {
-    commit: async (parts, { now, overridden }) => {
+    commit: async (parts, { now, overridden, maxAge }) => {
       const call: ScriptCall = {
         keys: [names.claims(tag)],
-        args: [overridden ? '' : now, MAX_DECISION_AGE, who, toMillis(CLAIM), parts.length],
+        args: [overridden ? '' : now, maxAge, who, toMillis(CLAIM), parts.length],
       }
       for (const part of parts) enter(call, part, names, now)
       const reply = await line.ask(() => link.run(COMMIT, call.keys, call.args))

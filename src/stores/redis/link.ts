@@ -37,6 +37,9 @@ const settingsFor = ({ username, password, tls }: RedisAddress, timeout: Span) =
   ...(password !== undefined && { password }),
   ...(tls && { tls: {} }),
   connectTimeout: toMillis(timeout),
+  // A connection to a machine that is gone may look alive for a quarter of an hour: one that owes an
+  // answer for so long is given up, and the next may lead to the machine in its place.
+  socketTimeout: toMillis(timeout),
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   // After a failover the name may lead to another server.
@@ -57,7 +60,7 @@ function serverLink(address: RedisAddress, timeout: Span): RedisLink {
   const call: RedisLink['call'] = (command, ...args) => client.call(command, ...args)
   return {
     call,
-    run: runner(call),
+    run: runner((command, words) => client.call(command, words)),
     nodes: () => [{ name: '', call }],
     close: async () => client.disconnect(),
   }
@@ -75,7 +78,7 @@ function clusterLink(address: RedisAddress, timeout: Span): RedisLink {
   const call: RedisLink['call'] = (command, ...args) => client.call(command, ...args)
   return {
     call,
-    run: runner(call),
+    run: runner((command, words) => client.call(command, words)),
     nodes: () =>
       client
         .nodes('master')
@@ -91,14 +94,18 @@ function clusterLink(address: RedisAddress, timeout: Span): RedisLink {
 
 const DEFAULT_HOST = { host: '127.0.0.1', port: 6_379 }
 
-/** By its digest; a server that was restarted or told to forget its scripts gets the text again. */
+/**
+ * By its digest; a server that was restarted or told to forget its scripts gets the text again. The words
+ * of a large commit come in a list: as arguments they do not fit on the stack.
+ */
 const runner =
-  (call: RedisLink['call']): RedisLink['run'] =>
+  (call: (command: string, words: (string | number)[]) => Promise<unknown>): RedisLink['run'] =>
   async (script, keys, args) => {
+    const words = [keys.length, ...keys, ...args]
     try {
-      return await call('EVALSHA', script.digest, keys.length, ...keys, ...args)
+      return await call('EVALSHA', [script.digest, ...words])
     } catch (error) {
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-      return call('EVAL', script.text, keys.length, ...keys, ...args)
+      return call('EVAL', [script.text, ...words])
     }
   }

@@ -9,21 +9,25 @@ import { RANGE } from './scripts.ts'
 interface Places {
   readonly link: RedisLink
   readonly line: ServerLine
+  /** The line to where a name lies: where the server of one is gone, lists elsewhere do not fail with it. */
+  lineOf(name: string): ServerLine
   readonly names: RedisNames
 }
 
 export const redisPages = (places: Places): Pages => {
-  const { link, line, names } = places
+  const { link, lineOf, names } = places
   return {
     entries: async (stream, after, limit) => {
-      const found = await line.ask(() =>
+      const found = await lineOf(stream).ask(() =>
         link.call('XRANGE', names.stream(stream), `(0-${after}`, '+', 'COUNT', limit),
       )
       return rowsOf(found).map(toEntry)
     },
     range: (index, after, limit) => rangeOf(places, { index, after, limit }),
     trim: async (stream, before) => {
-      await line.ask(() => link.call('XTRIM', names.stream(stream), 'MINID', `0-${before}`))
+      await lineOf(stream).ask(() =>
+        link.call('XTRIM', names.stream(stream), 'MINID', `0-${before}`),
+      )
     },
     scan: (cursor, limit) => scanOf(places, cursor, limit),
   }
@@ -36,14 +40,14 @@ interface RangeAsk {
 }
 
 async function rangeOf(
-  { link, line, names }: Places,
+  { link, lineOf, names }: Places,
   { index, after, limit }: RangeAsk,
 ): Promise<readonly Item[]> {
   const items: Item[] = []
   let start = after === '' ? '-' : `(${names.key(after)}`
   while (items.length < limit) {
     const args = [start, limit - items.length]
-    const reply = await line.ask(() => link.run(RANGE, [names.index(index)], args))
+    const reply = await lineOf(index).ask(() => link.run(RANGE, [names.index(index)], args))
     const [last, ...found] = rowsOf(reply)
     for (let i = 0; i < found.length; i += 2) {
       items.push({ key: names.keyOf(String(found[i])), value: String(found[i + 1]) })

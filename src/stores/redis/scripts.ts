@@ -52,12 +52,13 @@ local function get(from, count)
   end
   return values
 end
--- Who keeps a key, if it is still kept.
+-- Who keeps a key, if it is still kept. A claim of a time before the clock stepped back is none.
 local function keeper(key)
   local claim = redis.call('HGET', claims, key)
   if not claim then return nil end
   local stop, name = string.match(claim, '^(%d+) (.*)$')
-  if tonumber(stop) > now then return name end
+  local left = tonumber(stop) - now
+  if left > 0 and left <= tonumber(ARGV[4]) * 1000 then return name end
 end
 local function kept_for_another(from, count)
   if not claimed then return false end

@@ -3,7 +3,7 @@
  * script call, and all calls of one moment travel in one.
  */
 import type { Span } from '../../core/time.ts'
-import { ANSWER_WITHIN, openLine } from '../remote/line.ts'
+import { ANSWER_WITHIN, openLine, type ServerLine } from '../remote/line.ts'
 import { type OptimistSettings, optimist } from '../remote/optimist.ts'
 import { type SharedStore, sharedStore } from '../remote/shared-store.ts'
 import { parseRedisUrl } from './address.ts'
@@ -59,7 +59,10 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
     calls: address.cluster
       ? partitionedCalls({ ...options, link, names, newLine, thing })
       : optimist({ ...options, thing, backend: redisBackend(places) }),
-    pages: redisPages(places),
+    pages: redisPages({
+      ...places,
+      lineOf: address.cluster ? linesBySlot(newLine) : () => places.line,
+    }),
     partition: address.cluster ? (name) => String(slotOfName(name)) : () => '',
     close: link.close,
   })
@@ -69,5 +72,16 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
       await store.opened()
       return findLosses(places, address.cluster)
     },
+  }
+}
+
+/** One for each slot that lists are read in: at most 16,384, of a few words each. */
+function linesBySlot(newLine: () => ServerLine): (name: string) => ServerLine {
+  const lines = new Map<number, ServerLine>()
+  return (name) => {
+    const slot = slotOfName(name)
+    const line = lines.get(slot) ?? newLine()
+    lines.set(slot, line)
+    return line
   }
 }

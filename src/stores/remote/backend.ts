@@ -45,6 +45,8 @@ export interface DecidedAt {
   readonly now: Instant
   /** From a clock that overrides the server's, as in tests: then the server does not judge it. */
   readonly overridden: boolean
+  /** How much older than its commit it may be. */
+  readonly maxAge: Span
 }
 
 export interface Backend {
@@ -61,7 +63,8 @@ export interface Backend {
 
 /**
  * A decision is at most this much older than its commit. A step that waited longer, as in a process
- * that was stopped, runs again.
+ * that was stopped, runs again, and may then be older by as much for each loss: or a trip that always
+ * takes longer would never arrive.
  */
 export const MAX_DECISION_AGE: Span = seconds(1)
 

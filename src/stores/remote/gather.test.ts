@@ -53,6 +53,16 @@ test('calls that share one are one part, joined through third ones too', () => {
   expect(parts.map(keys)).toEqual([['a', 'b'], ['c']])
 })
 
+test('a call that shares a key with one that was joined belongs with it', () => {
+  const { all } = calls(
+    { reads: ['a'] },
+    { reads: ['b', 'c'] },
+    { reads: ['a', 'b'] },
+    { reads: ['c'] },
+  )
+  expect(gather(all, NOW, () => undefined)).toHaveLength(1)
+})
+
 test('a later call sees what an earlier one writes, and only what came from the server is compared', () => {
   const { all, shown } = calls({ writes: ['a'] }, { reads: ['a'], writes: ['a'] })
   const [part] = gather(all, NOW, () => 'old')
@@ -150,6 +160,25 @@ test('drained waits for what goes again after a pause', async () => {
   queue.push(1)
   await queue.drained()
   expect(served).toEqual([[1], [1]])
+})
+
+test('a group is bounded, and the rest is the next one', async () => {
+  const { queue, served, next } = held()
+  for (let i = 0; i < 300; i++) queue.push(i)
+  await next()
+  await next()
+  expect(served.map(({ length }) => length)).toEqual([256, 44])
+  await queue.drained()
+})
+
+test('what waits for its pause to end counts as well', async () => {
+  const queue = groups<number>(async () => {})
+  queue.again(
+    Array.from({ length: MAX_WAITING }, (_, i) => i),
+    1,
+  )
+  expect(queue.push(0)).toBe(false)
+  await queue.drained()
 })
 
 test('beyond its bound it takes no more', () => {

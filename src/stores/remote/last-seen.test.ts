@@ -21,6 +21,27 @@ test('beyond its size it forgets what came first, and never grows', () => {
   expect(['b', 'c', 'd'].map(seen.value)).toEqual(['again', 'c', 'd'])
 })
 
+test('it is bounded by the length of what it holds too, whatever becomes of it', () => {
+  const seen = lastSeen(100, 10)
+  for (const key of ['a', 'b', 'c']) seen.saw(key, '123')
+  expect(['a', 'b', 'c'].map(seen.value)).toEqual([undefined, '123', '123'])
+  seen.wrote('b', '1')
+  seen.saw('d', '1')
+  expect(['b', 'c', 'd'].map(seen.value)).toEqual(['1', '123', '1'])
+  seen.forget(['c'])
+  seen.saw('b', undefined)
+  seen.saw('e', '1234567')
+  expect(['d', 'e'].map(seen.value)).toEqual(['1', '1234567'])
+  seen.saw('f', '12345678901')
+  expect(['d', 'e', 'f'].map(seen.value)).toEqual([undefined, undefined, undefined])
+})
+
+test('doubts are bounded as well', () => {
+  const seen = lastSeen(2)
+  for (const key of ['a', 'b', 'a', 'c']) seen.doubt(key)
+  expect(['a', 'b', 'c'].map(seen.isDoubted)).toEqual([false, true, true])
+})
+
 test('a doubted key is trusted again when it was found unchanged four times in a row', () => {
   const seen = lastSeen()
   seen.saw('a', '1')

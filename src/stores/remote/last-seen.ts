@@ -20,29 +20,37 @@ export interface LastSeen {
   forget(keys: Iterable<Key>): void
 }
 
-/** At some 200 bytes a key 20 MB; the one that was seen first is dropped. */
+/** The one that was seen first is dropped. */
 const MAX_SEEN = 100_000
+
+/** Characters of keys and values: most take 200, and some values many thousand. */
+const MAX_SEEN_LENGTH = 20_000_000
 
 /** A doubted key is trusted again when it was found as expected so often in a row. */
 const TRUST_AFTER = 4
 
-export const lastSeen = (size = MAX_SEEN): LastSeen => {
+export const lastSeen = (size = MAX_SEEN, maxLength = MAX_SEEN_LENGTH): LastSeen => {
   const values = new Map<Key, Value>()
   const doubts = new Map<Key, number>()
-  const bound = <V>(map: Map<Key, V>, key: Key): void => {
-    if (map.size < size || map.has(key)) return
-    for (const first of map.keys()) {
-      map.delete(first)
-      return
-    }
+  let length = 0
+  const forget = (key: Key): void => {
+    const value = values.get(key)
+    if (value === undefined) return
+    length -= key.length + value.length
+    values.delete(key)
   }
   const wrote = (key: Key, value: Value | undefined): void => {
+    const was = values.get(key)
     if (value === undefined) {
-      values.delete(key)
+      forget(key)
       return
     }
-    bound(values, key)
     values.set(key, value)
+    length += was === undefined ? key.length + value.length : value.length - was.length
+    for (const first of values.keys()) {
+      if (values.size <= size && length <= maxLength) break
+      forget(first)
+    }
   }
   return {
     value: (key) => values.get(key),
@@ -57,12 +65,13 @@ export const lastSeen = (size = MAX_SEEN): LastSeen => {
     },
     wrote,
     doubt: (key) => {
-      bound(doubts, key)
       doubts.set(key, TRUST_AFTER)
+      const [first] = doubts.size > size ? doubts.keys() : []
+      if (first !== undefined) doubts.delete(first)
     },
     isDoubted: (key) => doubts.has(key),
     forget: (keys) => {
-      for (const key of keys) values.delete(key)
+      for (const key of keys) forget(key)
     },
   }
 }

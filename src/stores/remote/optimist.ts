@@ -7,10 +7,10 @@
  */
 import { assert, StoreError } from '../../core/errors.ts'
 import type { Intent, Key, Step, Value } from '../../core/store.ts'
-import { type Clock, type Instant, type Span, seconds, type Uptime } from '../../core/time.ts'
+import { type Clock, type Instant, type Span, seconds, span, type Uptime } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
 import { checkCommit, checkKeys } from '../bounds.ts'
-import type { Backend, PartOutcome } from './backend.ts'
+import { type Backend, MAX_DECISION_AGE, type PartOutcome } from './backend.ts'
 import { type Call, type GatheredPart, gather, groups, MAX_WAITING } from './gather.ts'
 import { type LastSeen, lastSeen, serverTime } from './last-seen.ts'
 
@@ -55,9 +55,12 @@ const PATIENCE: Span = seconds(5)
 const CLAIMED_PAUSE_MS = 5
 
 export const optimist = (options: OptimistOptions): Optimist => {
-  const { thing, uptime = processUptime, backend, clock } = options
+  const { thing, uptime = processUptime } = options
   const waiting = groups<Call>(rounds(options, (calls, pauseMs) => waiting.again(calls, pauseMs)))
-  const looks = new Set<Promise<unknown>>()
+  const looking = groups<Look>(glances(options, (looks) => looking.again(looks)))
+  const taken = (isTaken: boolean, reject: (error: unknown) => void): void => {
+    if (!isTaken) reject(contended(thing, `${MAX_WAITING} calls already waiting`))
+  }
 
   const change = <R>(step: Step<R>, guess: readonly Key[]): Promise<R> =>
     new Promise((resolve, reject) => {
@@ -65,32 +68,38 @@ export const optimist = (options: OptimistOptions): Optimist => {
         const commit = step(view)
         return { commit, end: () => resolve(commit.result) }
       }
-      const taken = waiting.push({ guess, enter, reject, since: uptime(), losses: 0 })
-      if (!taken) reject(contended(thing, `${MAX_WAITING} calls already waiting`))
+      taken(waiting.push({ guess, enter, reject, since: uptime(), losses: 0 }), reject)
+    })
+  const look = <R>(step: Step<R>, guess: readonly Key[]): Promise<R> =>
+    new Promise((resolve, reject) => {
+      const enter: Look['enter'] = (now, shown) => {
+        const { missing, answer } = tryStep(step, now, shown)
+        if (missing.length === 0) new Promise<R>((done) => done(answer())).then(resolve, reject)
+        return missing
+      }
+      const keys = new Set(guess)
+      taken(looking.push({ keys, enter, reject, since: uptime(), losses: 0 }), reject)
     })
 
   return {
     transact: async (step, guess = [], intent) => {
       checkKeys(guess)
-      if (intent !== 'look') return change(step, guess)
-      const looking = glance(backend, step, guess, clock).finally(() => looks.delete(looking))
-      looks.add(looking)
-      return looking
+      return intent === 'look' ? look(step, guess) : change(step, guess)
     },
     drained: async () => {
-      await Promise.allSettled(looks)
-      await waiting.drained()
+      await Promise.all([looking.drained(), waiting.drained()])
     },
   }
 }
 
 /** Takes a group to the server and back; `again` takes what must run once more. */
 function rounds(
-  { backend, thing, clock, uptime = processUptime, patience = PATIENCE, ...more }: OptimistOptions,
+  options: OptimistOptions,
   again: (calls: readonly Call[], pauseMs?: number) => void,
 ): (calls: readonly Call[]) => Promise<void> {
-  const { seen = lastSeen(), onGroup } = more
+  const { backend, clock, uptime = processUptime, seen = lastSeen(), onGroup } = options
   const time = serverTime(uptime)
+  const isInTime = patienceOf(options)
 
   /**
    * Keys that others write too; and on the first call the time, which no answer has told yet. Calls that
@@ -108,9 +117,7 @@ function rounds(
 
   const isPatient = (call: Call): boolean => {
     call.losses += 1
-    if (uptime() - call.since < patience) return true
-    call.reject(contended(thing, 'others writing the same keys all the while'))
-    return false
+    return isInTime(call)
   }
 
   const settle = (part: GatheredPart<Call>, outcome: PartOutcome | undefined): void => {
@@ -133,11 +140,18 @@ function rounds(
     const now = clock?.() ?? time.now()
     assert(now !== undefined, 'the time of the server was looked at first')
     const parts = gather(calls, now, seen.value)
+    if (calls.length > 1 && lengthOf(parts) > MAX_TRIP_LENGTH) {
+      const half = Math.ceil(calls.length / 2)
+      again(calls.slice(half))
+      return send(calls.slice(0, half))
+    }
     for (const part of parts) if (isIdle(part)) part.end()
     const busy = parts.filter((part) => !isIdle(part))
     if (busy.length === 0) return
     try {
-      const reply = await backend.commit(busy, { now, overridden: clock !== undefined })
+      const overridden = clock !== undefined
+      const reply = await backend.commit(busy, { now, overridden, maxAge: maxAgeOf(calls) })
+      assert(reply.outcomes.length === busy.length, 'every part has an outcome')
       time.heard(reply.now)
       for (const [i, part] of busy.entries()) settle(part, reply.outcomes[i])
       onGroup?.(sum(busy, reply.outcomes))
@@ -150,7 +164,9 @@ function rounds(
     }
   }
 
-  return async (calls) => {
+  return async (waiting) => {
+    const calls = waiting.filter(isInTime)
+    if (calls.length === 0) return
     try {
       await lookFirst(calls)
       await send(calls)
@@ -159,6 +175,35 @@ function rounds(
     }
   }
 }
+
+/** Rejects what has waited for too long, whether for a turn or for others to let it win. */
+const patienceOf =
+  ({ thing, uptime = processUptime, patience = PATIENCE }: OptimistOptions) =>
+  ({ since, losses, reject }: Pick<Call, 'since' | 'losses' | 'reject'>): boolean => {
+    if (uptime() - since < patience) return true
+    const lost = 'others writing the same keys all the while'
+    reject(contended(thing, losses > 0 ? lost : 'more calls waiting than it answers'))
+    return false
+  }
+
+/** Characters of one trip; calls that have more between them travel apart, so that none fails for others. */
+const MAX_TRIP_LENGTH = 1_048_576
+
+function lengthOf(parts: readonly GatheredPart<Call>[]): number {
+  let length = 0
+  for (const { expected, writes, appends } of parts) {
+    for (const [key, value] of expected) length += key.length + (value?.length ?? 0)
+    for (const { key, value } of writes) length += key.length + (value?.length ?? 0)
+    for (const { stream, entry } of appends) length += stream.length + entry.length
+  }
+  return length
+}
+
+/** As often as a decision may be older than at first: the patience of a call ends it anyway. */
+const MAX_AGES = 4
+
+const maxAgeOf = (calls: readonly Call[]): Span =>
+  span(MAX_DECISION_AGE * Math.min(MAX_AGES, 1 + Math.max(...calls.map(({ losses }) => losses))))
 
 /** Nothing to compare and nothing to apply. */
 const isIdle = ({ expected, writes, appends }: GatheredPart<Call>): boolean =>
@@ -191,21 +236,39 @@ const contended = (thing: string, finding: string): StoreError =>
 
 // Steps that only look: nothing is compared, for all that they see comes from one answer.
 
-/** One round trip if the guess names all that the step reads, and one more for each link it follows. */
-const glance = async <R>(
-  backend: Backend,
-  step: Step<R>,
-  guess: readonly Key[],
-  clock?: Clock,
-): Promise<R> => {
-  const keys = new Set(guess)
-  for (;;) {
-    const asked = [...keys]
-    const { now, values } = await backend.look(asked)
-    const shown = new Map(asked.map((key, i) => [key, values[i]]))
-    const found = tryStep(step, clock?.() ?? now, shown)
-    if (found.missing.length === 0) return found.answer()
-    for (const key of found.missing) keys.add(key)
+interface Look extends Pick<Call, 'reject' | 'since' | 'losses'> {
+  /** What it is known to read. */
+  readonly keys: Set<Key>
+  /** Runs the step, and answers the caller if nothing is missing. */
+  enter(now: Instant, shown: ReadonlyMap<Key, Value | undefined>): readonly Key[]
+}
+
+/**
+ * One round trip for all that wait; and one more for those that follow a link, or whose guess did not
+ * name all that they read.
+ */
+function glances(
+  options: OptimistOptions,
+  again: (looks: readonly Look[]) => void,
+): (looks: readonly Look[]) => Promise<void> {
+  const { backend, clock } = options
+  const isInTime = patienceOf(options)
+  return async (waiting) => {
+    const looks = waiting.filter(isInTime)
+    if (looks.length === 0) return
+    try {
+      const asked = [...new Set(looks.flatMap(({ keys }) => [...keys]))]
+      const { now, values } = await backend.look(asked)
+      const shown = new Map(asked.map((key, i) => [key, values[i]]))
+      const more = looks.filter(({ keys, enter }) => {
+        const missing = enter(clock?.() ?? now, shown)
+        for (const key of missing) keys.add(key)
+        return missing.length > 0
+      })
+      again(more)
+    } catch (error) {
+      for (const { reject } of looks) reject(error)
+    }
   }
 }
 
