@@ -4,7 +4,7 @@ import { StoreError } from '../core/errors.ts'
 import type { ClockVerdict } from '../core/machine-clock.ts'
 import type { Store, View } from '../core/store.ts'
 import { type Instant, seconds, type Wait } from '../core/time.ts'
-import { uptime } from '../lib/clock.ts'
+import { systemClock, uptime } from '../lib/clock.ts'
 import { parseAmount } from './amount.ts'
 import {
   type ClockRepairAsk,
@@ -149,7 +149,7 @@ export const createSpending = (options: SpendingOptions): Spending => {
   const { store, settings, plans, observe = () => {} } = options
   const openUnjudged = (view: View): PayerView => openPayerView(view, settings(), plans())
   const clock = spendingClock(options, openUnjudged)
-  const calendars = calendarMemory(uptime)
+  const calendars = calendarMemory(uptime, systemClock)
   const change: Change = async ({ step, guess }) => {
     const inForce = settings()
     const foresight = {

@@ -68,6 +68,21 @@ describe('the round trips of a call', () => {
     }
   })
 
+  test('are one for a step that only looks at what it guessed, though others have written it', async () => {
+    const { one, other } = servers()
+    const look: Step<number> = (view) => answer(Number(view.read('count')[0] ?? 0))
+    for (let written = 1; written <= 2; written++) {
+      await other.transact(increment)
+      const trips = await tripsOf(one, async () => {
+        expect(await one.transact(look, ['count'], 'look')).toBe(written)
+      })
+      expect(trips).toBe(1)
+    }
+    await other.transact(put('first', 'target'))
+    await other.transact(put('target', 'the end'))
+    expect(await tripsOf(one, () => one.transact(follow, ['first'], 'look'))).toBe(2)
+  })
+
   test('are none for a step that neither reads nor writes, and one for each page', async () => {
     const { one } = servers()
     expect(await tripsOf(one, () => one.transact(() => answer(1)))).toBe(0)

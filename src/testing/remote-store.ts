@@ -7,7 +7,16 @@
  * is a server of its own: what one of them remembers goes stale when another writes.
  */
 import { StoreError } from '../core/errors.ts'
-import type { Commit, Intent, Key, Step, Store, Value, View } from '../core/store.ts'
+import {
+  answer,
+  type Commit,
+  type Intent,
+  type Key,
+  type Step,
+  type Store,
+  type Value,
+  type View,
+} from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 
 export interface RemoteOptions {
@@ -58,11 +67,31 @@ export function remoteStore(backend: Store, options: RemoteOptions): RemoteStore
     for (const [key, value] of found) seen.set(key, value)
   }
 
+  /** Nothing is compared, as all that the step sees comes with one reply: one trip, and one for each link. */
+  const look = async <R>(step: Step<R>, guess: readonly Key[]): Promise<R> => {
+    const keys = new Set(guess)
+    let shown: ReadonlyMap<Key, Value | undefined> = new Map()
+    for (;;) {
+      const run = runOver(shown, clock, step)
+      if (!isEmpty(run.commit)) return backend.transact(step, guess, 'look')
+      const missing = [...run.read.keys()].filter((key) => !shown.has(key))
+      if (missing.length === 0) return run.end()
+      for (const key of missing) keys.add(key)
+      const asked = [...keys]
+      const values = await send(() =>
+        backend.transact((view) => answer(view.read(...asked)), asked, 'look'),
+      )
+      shown = new Map(asked.map((key, i) => [key, values[i]]))
+      remember(shown)
+    }
+  }
+
   const transact = async <R>(step: Step<R>, guess: readonly Key[], intent?: Intent): Promise<R> => {
+    if (intent === 'look') return look(step, guess)
     for (;;) {
       const run = runOver(seen, clock, step)
       if (run.read.size === 0 && isEmpty(run.commit)) return run.end()
-      const found = await send(() => compareAndApply(backend, run, guess, intent))
+      const found = await send(() => compareAndApply(backend, run, guess))
       if (found !== undefined) {
         remember(found)
         continue
@@ -151,7 +180,6 @@ const compareAndApply = (
   backend: Store,
   { read, commit }: Run<unknown>,
   guess: readonly Key[],
-  intent: Intent | undefined,
 ): Promise<Found | undefined> => {
   const keys = [...new Set([...read.keys(), ...guess])]
   const apply = (view: View): Commit<Found | undefined> => {
@@ -161,5 +189,5 @@ const compareAndApply = (
     if (stale) return { ...unchanged, result: keys.map((key, i) => [key, values[i]]) }
     return { ...(commit ?? unchanged), result: undefined }
   }
-  return backend.transact(apply, keys, intent)
+  return backend.transact(apply, keys)
 }

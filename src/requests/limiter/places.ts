@@ -15,7 +15,7 @@ import {
 import { parseDuration } from '../../core/duration.ts'
 import { HeadgateError, quote, StoreError } from '../../core/errors.ts'
 import { nameOf, tagOf } from '../../core/names.ts'
-import { checkOperationId } from '../../core/once.ts'
+import { checkOperationId, MAX_OPERATION_ID } from '../../core/once.ts'
 import {
   type Commit,
   type Key,
@@ -96,11 +96,12 @@ export const placeVerbs = ({ store, catalog, observe }: LimiterOptions): PlaceVe
     acquire: async ({ operationId, heldFor, ...asked }, { scope }) => {
       const bucket = catalog().resolve(asked)
       const nonce = crypto.randomUUID()
-      const id = operationId === undefined ? nonce : checkOperationId(operationId)
       const length = heldFor === undefined ? placesOf(bucket).heldFor : toSpan(heldFor, 'heldFor')
+      const state = bucketName('places', bucket)
+      const id =
+        operationId === undefined ? newPlaceId(nonce, state) : checkOperationId(operationId)
       const locator = locatorKey(scope, id)
       const holder = isCluster ? holderBeside(bucket, locator) : locator
-      const state = bucketName('places', bucket)
       const term = { id, holder, nonce, heldFor: length }
       const take = () => {
         const keys = [state, holder]
@@ -131,7 +132,7 @@ export const placeVerbs = ({ store, catalog, observe }: LimiterOptions): PlaceVe
     release: async (placeId, { scope }) => {
       const locator = locatorKey(scope, checkOperationId(placeId))
       if (isCluster) return releaseLinked(store, locator, releasePlace)
-      const keys = [locator, ...guesses.of(locator)]
+      const keys = [locator, ...guesses.of(locator), ...placesOn(placeId)]
       return store.transact((view) => releasePlace(view, locator), keys)
     },
   }
@@ -223,6 +224,24 @@ const releasePlace = (view: View, holder: Key): Commit<boolean> => {
   const budget = endHold(state.budget, { expiresAt: held.expiresAt, amount: 1n })
   return { writes: [writeState(held.key, { ...state, budget }), gone], appends: [], result: true }
 }
+
+/**
+ * Chance, and where the places are: so a server that did not give the place away knows what its release
+ * reads. Only ever a guess; an id that would be too long goes without, as one that the caller chose does.
+ */
+function newPlaceId(nonce: string, state: Key): string {
+  const id = nonce + state.slice(ROOM.length)
+  return id.length <= MAX_OPERATION_ID && PRINTABLE.test(id) ? id : nonce
+}
+
+const placesOn = (placeId: string): readonly Key[] => {
+  const path = PLACE_ID.exec(placeId)?.[1]
+  return path === undefined ? [] : [`${ROOM}${path}`]
+}
+
+const ROOM = 'places'
+const PLACE_ID = /^[\da-f-]{36}(\/\{.*)$/
+const PRINTABLE = /^[\x21-\x7e]*$/
 
 /** A partition of its own for each id: a place is released by its bare id. */
 const locatorKey = (scope: string, id: string): Key => nameOf('holders', hashOf(scope, id))

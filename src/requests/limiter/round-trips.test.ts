@@ -101,7 +101,22 @@ describe('within one partition', () => {
     ).toBeLessThanOrEqual(2)
   })
 
-  test('only where a bare id leads can cost a third, on a server that did not see its spend', async () => {
+  test('a release takes two on a server that did not give the place away: the id says where', async () => {
+    const { here, elsewhere } = servers()
+    const { place } = await elsewhere.gate.acquire('Jobs', 'ann')
+    const trips = await here.trips(async () => {
+      expect(await here.gate.release(place?.id ?? '')).toBe(true)
+    })
+    expect(trips).toBe(2)
+  })
+
+  test('a refund that names what was charged takes two on a server that did not see the spend', async () => {
+    const { here, elsewhere } = servers()
+    await elsewhere.gate.spend({ ...both, operationId: 'a' })
+    expect(await here.trips(() => here.gate.refund({ ...both, operationId: 'a' }))).toBe(2)
+  })
+
+  test('only where an id that a caller chose leads costs a third, on a server that did not see it before', async () => {
     const { here, elsewhere } = servers()
     await elsewhere.gate.spend({ ...both, operationId: 'a' })
     expect(await here.trips(() => here.gate.refund({ operationId: 'a' }))).toBe(3)

@@ -11,7 +11,7 @@ import { payingPlan } from '../plans/resolve.ts'
 import { admit } from './admission.ts'
 import { heldText, type SpendingAnswer } from './answer.ts'
 import { type ExtendAsk, toNote } from './ask.ts'
-import { checkLifetime, holdClosed, onHold, openHold, readHold } from './hold.ts'
+import { checkLifetime, holdClosed, keptIdOf, onHold, openHold, readHold } from './hold.ts'
 import { settleAct } from './settlement.ts'
 import {
   type LedgerChange,
@@ -27,7 +27,11 @@ export const extendAct = (ask: ExtendAsk, nonce: string): SpendingAct<SpendingAn
   const more = parseAmount(ask.estimate ?? 0n, 'estimate')
   const holdFor = checkLifetime(ask.holdFor)
   const note = toNote(ask)
-  const once = { verb: 'extend', id: operationId, question: [holdId, more, holdFor] } as const
+  const once = {
+    verb: 'extend',
+    id: operationId,
+    question: [keptIdOf(holdId), more, holdFor],
+  } as const
   const settle = settleAct({ holdId, ...note }).step
   const step: SpendingStep<SpendingAnswer> = (view) => {
     const hold = readHold(view, holdId)
@@ -38,12 +42,12 @@ export const extendAct = (ask: ExtendAsk, nonce: string): SpendingAct<SpendingAn
     const estimate = hold.open + more
     const resolution = { plan: payingPlan(view, party), party, newLinks: [] }
     const admission = admit(next, resolution, estimate, holdFor ?? view.settings.holdFor)
-    const detail = `in place of ${holdId}`
+    const detail = `in place of ${hold.id}`
     const opened = openHold(next, admission, { estimate, nonce, operationId, note, detail })
     return opened.result.allowed ? together(ended, opened) : unchanged(opened.result)
   }
   return {
-    guess: onHold(holdId, once),
+    guess: onHold(holdId, once, { goesOn: true }),
     step: underOperationId(
       once,
       step,

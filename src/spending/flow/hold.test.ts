@@ -33,6 +33,40 @@ describe('a hold', () => {
     expect(first).not.toBe(second)
   })
 
+  test('is called by its time and its secret in the ledger, and can be named by these alone', async () => {
+    const desk = openDesk()
+    const holdId = await held(desk, 100n)
+    const [kept = ''] = holdId.split('~')
+    await desk.spending.capture({ holdId, amount: 10n, operationId: 'a' })
+    await desk.spending.capture({ holdId: kept, amount: 10n, operationId: 'a' })
+    expect(await desk.spending.settle({ holdId: kept })).toMatchObject({ plan: { spent: 10n } })
+    const { entries } = await desk.spending.history('basic:0xa1')
+    expect(entries.map(({ hold }) => hold)).toEqual([kept, kept, kept])
+  })
+
+  test.each([
+    ['another caller', `${(1_767_225_600_000_000).toString(36)}\nUnspecified\n0xb1`],
+    ['no window', '\nUnspecified\n0xa1'],
+    ['a window that is no time', `${'z'.repeat(40)}\nUnspecified\n0xa1`],
+    ['nothing', ''],
+    ['names that are too long for a key', `1\nA\n${'%'.repeat(600)}`],
+    ['names of as many bytes as it may have, all to be escaped', `1\nA\n\n\n${'%'.repeat(500)}`],
+    ['no text', '\u{fffd}'.repeat(200)],
+  ])('is the same whatever a forged trace in its id speaks of: %s', async (_, forged) => {
+    const desk = openDesk()
+    const [kept = ''] = (await held(desk, 100n)).split('~')
+    await held(desk, 50n, '0xb1')
+    const trace = Buffer.from(forged).toString('base64url')
+    const holdId = trace === '' ? kept : `${kept}~${trace}`
+    expect(await desk.spending.settle({ holdId, amount: 70n })).toMatchObject({
+      charged: 70n,
+      released: 30n,
+      plan: { id: 'basic:0xa1', spent: 70n, held: 0n },
+      total: { spent: 70n, held: 50n },
+    })
+    expect(await desk.spending.standing({ from: '0xb1' })).toMatchObject({ plan: { held: 50n } })
+  })
+
   test('is captured in part and keeps the rest', async () => {
     const desk = openDesk()
     const holdId = await held(desk)

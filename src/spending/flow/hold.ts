@@ -1,10 +1,9 @@
 /** Holds: money kept aside under a durable id until it is captured, settled or released, or expires. */
 import { formatDuration } from '../../core/duration.ts'
 import { quote } from '../../core/errors.ts'
-import type { Key, Write } from '../../core/store.ts'
+import type { Write } from '../../core/store.ts'
 import { days, type Instant, instant, type Span, seconds } from '../../core/time.ts'
 import { parseAmount } from '../amount.ts'
-import type { SpendingKeys } from '../keys.ts'
 import type { Draw, EntryDraft } from '../ledger/entry.ts'
 import { longParty, move, type ShortParty, shortParty, someOf } from '../ledger/entry-text.ts'
 import { spendingMistake } from '../mistake.ts'
@@ -13,11 +12,13 @@ import { implicitPlanId, resolvePlan } from '../plans/resolve.ts'
 import type { SpendingWindow } from '../windows/calendar.ts'
 import { admit, isOff, offAnswer, type SpendingAdmission } from './admission.ts'
 import { heldText, type SpendingAnswer } from './answer.ts'
-import { canonicalPurpose, type HoldAsk, type Note, toNote } from './ask.ts'
+import { canonicalPurpose, type HoldAsk, type Matter, type Note, paidFor, toNote } from './ask.ts'
 import { budgetsOf, type Party, writeBalances } from './balances.ts'
 import {
+  calendarGuess,
   forgetAt,
   type Guess,
+  type HoldTrace,
   holdGuess,
   type LedgerChange,
   type OnceUnder,
@@ -103,7 +104,7 @@ export const openHold = (
       ? NOTHING_SAVED
       : saveAllowance(view, allowance, pinned)
   return {
-    result: { ...answer, holdId: hold.id, expiresAt: hold.expiresAt },
+    result: { ...answer, holdId: holdIdOf(hold), expiresAt: hold.expiresAt },
     writes: [
       ...writeBalances(view, hold.window.startsAt, admission.held),
       ...saved.writes,
@@ -123,22 +124,34 @@ export const checkLifetime = (holdFor: Span | undefined): Span | undefined => {
   throw spendingMistake('HOLD_LIFETIME_INVALID', 'holdFor', rule, formatDuration(holdFor))
 }
 
-export const readHold = ({ read, keys, now }: PayerView, id: string): HoldRecord => {
-  const [value] = read(...holdKey(keys, id))
-  const hold = value === undefined ? undefined : decodeHold(id, value)
+export const readHold = ({ read, keys, now }: PayerView, holdId: string): HoldRecord => {
+  const id = keptIdOf(holdId)
+  const [value] = id === undefined ? [] : read(keys.hold(id))
+  const hold = id === undefined || value === undefined ? undefined : decodeHold(id, value)
   // By its own word: the store may go on showing what it may forget.
   if (hold?.rememberedUntil !== undefined && hold.rememberedUntil > now) return hold
   const rule = 'must name a hold that was granted and is still remembered'
-  throw spendingMistake('HOLD_NOT_FOUND', `hold ${quote(id)}`, rule, 'none')
+  throw spendingMistake('HOLD_NOT_FOUND', `hold ${quote(holdId)}`, rule, 'none')
 }
 
-/** None for a text that no hold is called. */
-const holdKey = (keys: SpendingKeys, id: string): readonly Key[] =>
-  HOLD_ID.test(id) ? [keys.hold(id)] : []
-
-/** What an act on a hold reads first; the hold says the rest. */
-export const onHold = (id: string, once?: OnceUnder): Guess =>
-  holdGuess((keys) => holdKey(keys, id), once)
+/** What an act on a hold reads. `given` is what a capture says it is for. */
+export const onHold = (
+  holdId: string,
+  once?: OnceUnder,
+  more: { readonly given?: Matter; readonly goesOn?: true } = {},
+): Guess => {
+  const id = keptIdOf(holdId)
+  if (id === undefined) return calendarGuess
+  const { given, ...rest } = more
+  const trace = traceOf(holdId)
+  return holdGuess({
+    id,
+    trace,
+    once,
+    paid: trace && given && paidFor(trace.party, given),
+    ...rest,
+  })
+}
 
 export const findHold = (id: string): SpendingAct<HoldRecord> => ({
   guess: onHold(id),
@@ -205,7 +218,44 @@ export const holdClosed = ({ id, status }: HoldRecord, verb: string) => {
   return spendingMistake('HOLD_CLOSED', `hold ${id}`, `must be open to ${verb}`, finding)
 }
 
-const HOLD_ID = /^[\w.-]{1,128}$/
+/*
+ * A hold is kept under a time and chance, and the ledger calls it so. Callers get these and, after a tilde, a
+ * trace: in which window it is and for whom, so that a process that has never seen the hold knows which
+ * balances it is entered in. A trace decides nothing; a forged one costs its forger a round trip.
+ */
+
+/** In bytes. Names that come to more go without: escaped, they would be longer than a key may be. */
+const MAX_TRACE = 512
+
+/** As text, with the trace. */
+const MAX_HOLD_ID = 1_024
+
+/** Undefined for a text that no hold is called. */
+export const keptIdOf = (holdId: string): string | undefined =>
+  holdId.length > MAX_HOLD_ID ? undefined : HOLD_ID.exec(holdId)?.[1]
+
+const HOLD_ID = /^([\w.-]{1,128})(?:~([\w-]+))?$/
+
+const holdIdOf = ({ id, window, party }: HoldRecord): string => {
+  const { p, t, m, o, d, ip, family } = shortParty(party)
+  const words = [window.startsAt.toString(36), o, m, ip, p, t, d, family]
+  const trace = Buffer.from(words.join('\n').trimEnd())
+  return trace.length > MAX_TRACE ? id : `${id}~${trace.toString('base64url')}`
+}
+
+/** Undefined where there is none, or one that we did not make. */
+function traceOf(holdId: string): HoldTrace | undefined {
+  const text = HOLD_ID.exec(holdId)?.[2]
+  if (text === undefined) return undefined
+  const trace = Buffer.from(text, 'base64url').toString()
+  if (Buffer.byteLength(trace) > MAX_TRACE) return undefined
+  const words = trace.split('\n').map((word) => word || undefined)
+  const [start = '', o, m, ip, p, t, d, family] = words
+  const startsAt = Number.parseInt(start, 36)
+  if (o === undefined || !Number.isSafeInteger(startsAt)) return undefined
+  const short = { o, m, ip, p, t, d, family } as ShortParty
+  return { startsAt: instant(startsAt), party: longParty(short) }
+}
 
 function newHold(
   { now, calendar }: PayerView,
@@ -215,7 +265,7 @@ function newHold(
 ): HoldRecord {
   const { window } = calendar
   return {
-    id: holdId(now, nonce),
+    id: newHoldId(now, nonce),
     window,
     party,
     expiresAt,
@@ -229,7 +279,7 @@ function newHold(
 }
 
 /** The time comes first: holds of one moment are neighbours on the disk. `nonce` makes it unguessable. */
-const holdId = (now: Instant, nonce: string): string => `${now.toString(36)}.${nonce}`
+const newHoldId = (now: Instant, nonce: string): string => `${now.toString(36)}.${nonce}`
 
 function openingEntry({ id, window, party, expiresAt, amount, pins }: HoldRecord): EntryDraft {
   const moves = move('available', 'held', amount)

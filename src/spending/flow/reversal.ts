@@ -206,7 +206,7 @@ function bookingUnder(
   const hold = readHold(view, holdId)
   const { window, party } = hold
   const amount = hold.charged - hold.captured
-  const booked = { window, party, amount, hold: holdId }
+  const booked = { window, party, amount, hold: hold.id }
   return { ...found, booking: booked, left: amount - reversed }
 }
 

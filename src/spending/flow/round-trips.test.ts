@@ -7,7 +7,7 @@ import { memory } from '../../stores/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
 import { pretendedCluster } from '../../testing/pretended-cluster.ts'
 import { remoteStore } from '../../testing/remote-store.ts'
-import { createSpending, type Spending, type SpendingSettings } from '../index.ts'
+import { createSpending, type Purpose, type Spending, type SpendingSettings } from '../index.ts'
 
 interface Server {
   readonly spending: Spending
@@ -143,14 +143,15 @@ const ON_HOLDS: Readonly<Record<string, (holdId: string) => Verb>> = {
     s.capture({ holdId, amount: 2n, operation: 'FileCreate', mode: 'QUERY' }),
   settle: (holdId) => (s) => s.settle({ holdId, amount: 4n }),
   release: (holdId) => (s) => s.release({ holdId }),
+  extend: (holdId) => (s) => s.extend({ holdId, estimate: 1n }),
 }
 
 describe.each(Object.entries(ON_HOLDS))('%s', (_, verbOn) => {
-  const held = async () => {
-    const { another } = await servers()
+  const held = async (ask: Purpose = USER) => {
+    const { another, clock } = await servers()
     const here = await another()
-    const { holdId = '' } = await here.spending.hold({ ...USER, estimate: 5n })
-    return { another, here, verb: verbOn(holdId) }
+    const { holdId = '' } = await here.spending.hold({ ...ask, estimate: 5n })
+    return { another, clock, here, verb: verbOn(holdId) }
   }
 
   test('takes one round trip where nothing moved since the hold', async () => {
@@ -164,11 +165,22 @@ describe.each(Object.entries(ON_HOLDS))('%s', (_, verbOn) => {
     expect(await here.trips(verb)).toBe(2)
   })
 
-  test('takes three on a server that never saw the hold: only the hold names its balances', async () => {
+  test('takes two on a server that never saw the hold: its id names its balances', async () => {
     const { another, verb } = await held()
+    expect(await (await another()).trips(verb)).toBe(2)
+  })
+
+  test('takes two there too for a hold of the window before', async () => {
+    const { another, clock, verb } = await held()
+    clock.advance(days(1))
     const there = await another()
-    expect(await there.trips(verb)).toBe(3)
-    expect(await there.trips(verb)).toBe(1)
+    await disturb(there)
+    expect(await there.trips(verb)).toBeLessThanOrEqual(2)
+  })
+
+  test('takes two there too for a hold of a plan that a member is linked to', async () => {
+    const { another, verb } = await held({ ...USER, from: '0xc1' })
+    expect(await (await another()).trips(verb)).toBe(2)
   })
 })
 
@@ -208,14 +220,21 @@ describe('a hold', () => {
     expect(await here.trips(hold)).toBe(2)
   })
 
-  test('takes one more once for each thing that no guess can name: a new link, and its plan', async () => {
-    const { another } = await servers()
-    const here = await another()
-    await here.trips(hold)
-    await (await another()).spending.link({ plan: 'made', address: USER.from })
-    expect(await here.trips(hold)).toBe(4)
-    expect(await here.trips(hold)).toBe(1)
-  })
+  test.each<[string, Verb]>([
+    ['a hold', hold],
+    ['a record', (s) => s.record({ ...USER, amount: 5n })],
+    ['a standing', (s) => s.standing(USER)],
+  ])(
+    '%s takes one more once where another server linked its caller: only the link says to which plan',
+    async (_, verb) => {
+      const { another } = await servers()
+      const here = await another()
+      await here.trips(verb)
+      await (await another()).spending.link({ plan: 'made', address: USER.from })
+      expect(await here.trips(verb)).toBe(3)
+      expect(await here.trips(verb)).toBe(1)
+    },
+  )
 
   test('takes one more once in a window that others opened early and charged', async () => {
     const { another } = await servers()
@@ -226,4 +245,22 @@ describe('a hold', () => {
     expect(await here.trips(hold)).toBe(3)
     expect(await here.trips(hold)).toBeLessThanOrEqual(2)
   })
+})
+
+test('the first call of a process that was not started takes two: the time says the window', async () => {
+  const clock = fakeClock(new Date().toISOString())
+  const backend = pretendedCluster(memory({ clock }))
+  const options = { settings: () => SETTINGS_HERE, plans: () => plansOf() }
+  const first = createSpending({ store: backend, ...options })
+  await first.record({ ...USER, amount: 5n })
+  const verbs: readonly Verb[] = [
+    hold,
+    (s) => s.record({ ...USER, amount: 1n }),
+    (s) => s.standing(USER),
+  ]
+  for (const verb of verbs) {
+    const store = remoteStore(backend, { clock })
+    await verb(createSpending({ store, ...options }))
+    expect(store.trips()).toBe(2)
+  }
 })

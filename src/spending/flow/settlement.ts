@@ -43,7 +43,7 @@ import {
   shiftBalances,
   writeBalances,
 } from './balances.ts'
-import { type HoldRecord, holdClosed, onHold, readHold, writeHold } from './hold.ts'
+import { type HoldRecord, holdClosed, keptIdOf, onHold, readHold, writeHold } from './hold.ts'
 import { underBookingId } from './reversal.ts'
 import {
   type LedgerChange,
@@ -62,7 +62,7 @@ export const captureAct = (ask: CaptureAsk): SpendingAct<SpendingCharge> => {
   const note = toNote(ask)
   const { operation, mode, family } = ask
   if (operation !== undefined) toOperationName(operation)
-  const question = [holdId, amount, operation, mode, family]
+  const question = [keptIdOf(holdId), amount, operation, mode, family]
   const once = { verb: 'capture', id: operationId, question } as const
   const step: Parameters<typeof underBookingId>[1] = (view) => {
     const hold = readHold(view, holdId)
@@ -72,10 +72,10 @@ export const captureAct = (ask: CaptureAsk): SpendingAct<SpendingCharge> => {
     const how = { ends: false, note, operationId, captured: amount, paid, at: ask.at }
     const made = chargeHold(view, next, how)
     const party = { ...hold.party, ...paid }
-    const booking = { window: hold.window, party, amount, hold: holdId }
+    const booking = { window: hold.window, party, amount, hold: hold.id }
     return { ...made, result: { ...made.result, booking } }
   }
-  return { guess: onHold(holdId, once), step: underBookingId(once, step) }
+  return { guess: onHold(holdId, once, { given: ask }), step: underBookingId(once, step) }
 }
 
 /** Ends a hold at what was really spent. The same settlement again changes nothing; another one is a conflict. */

@@ -28,8 +28,8 @@ import {
   encodeCalendar,
   windowAt,
 } from '../windows/calendar.ts'
-import type { CanonicalPurpose } from './ask.ts'
-import { type Party, planBudget } from './balances.ts'
+import type { CanonicalMatter, CanonicalPurpose } from './ask.ts'
+import { chargedBudgets, type Party, planBudget } from './balances.ts'
 
 /** A store's view, narrowed to one payer. Its `now` is the payer's own time, which never runs back. */
 export interface PayerView extends View {
@@ -201,10 +201,41 @@ export interface OnceUnder {
   readonly id: string | undefined
 }
 
-/** A hold says by itself which balances it is entered in: a store that has seen it knows them. */
+/** What the id of a hold says of it: whose it is, and in which window. */
+export interface HoldTrace {
+  readonly startsAt: Instant
+  readonly party: Party
+}
+
+interface OnHold {
+  readonly id: string
+  readonly trace: HoldTrace | undefined
+  readonly once?: OnceUnder | undefined
+  /** What a capture is for, where that is not what the hold is for. */
+  readonly paid?: CanonicalMatter | undefined
+  /** Another takes its place: then what a hold of now would read is read too. */
+  readonly goesOn?: true
+}
+
+/** The hold, and what it is entered in by the word of its id: a process need not have seen it. */
 export const holdGuess =
-  (holdKey: (keys: SpendingKeys) => readonly Key[], once?: OnceUnder): Guess =>
-  ({ keys }) => [keys.calendar, keys.marks, ...operationKeys(keys, once), ...holdKey(keys)]
+  ({ id, trace, once, paid, goesOn }: OnHold): Guess =>
+  (foresight) => {
+    const { keys, calendars } = foresight
+    const names: Key[] = [keys.calendar, keys.marks, keys.hold(id), ...operationKeys(keys, once)]
+    if (goesOn) names.push(keys.reading)
+    if (trace === undefined) return names
+    const { startsAt, party } = trace
+    const now = goesOn ? calendars.map(({ window }) => window.startsAt) : []
+    const budgets = chargedBudgets({ party, paid })
+    for (const window of new Set([startsAt, ...now])) {
+      for (const budget of budgets) names.push(keys.budget(window, budget))
+    }
+    if (party.plan === undefined) return names
+    names.push(keys.plan(party.plan), keys.terms(startsAt, party.plan))
+    pushAllowance(names, foresight, party.plan)
+    return names
+  }
 
 /** Whichever verb the id is of. What it names says the rest, as a hold does. */
 export const reversalGuess =

@@ -10,15 +10,16 @@ import { canonicalAddress, parseIpAddress } from '../../net/addresses.ts'
 import { coveringPrefix } from '../../net/prefixes.ts'
 import { createRangeTable } from '../../net/range-table.ts'
 import { type CanonicalPurpose, canonicalName } from '../flow/ask.ts'
-import type { Party } from '../flow/balances.ts'
+import { budgetsOf, type Party, planBudget } from '../flow/balances.ts'
 import type { PayerView } from '../flow/step.ts'
 import { spendingMistake } from '../mistake.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
-import type { Plan, PlanCatalog } from './plan.ts'
+import type { Plan, PlanCatalog, Tier } from './plan.ts'
 import type { PlanEntry } from './plan-entry.ts'
 
 /** What of a payer's view says which plan pays. */
-type PlanView = Pick<PayerView, 'read' | 'keys' | 'plans' | 'settings'>
+type PlanView = Pick<PayerView, 'read' | 'keys' | 'plans' | 'settings'> &
+  Partial<Pick<PayerView, 'calendar'>>
 
 export interface Resolution {
   readonly plan: Plan | undefined
@@ -68,28 +69,53 @@ export const payingPlan = (view: PayerView, { plan: id, tier }: Party): Plan | u
 /** The links that were read on the way, by member: each is read once. */
 type LinksRead = Map<string, Link | undefined>
 
-function findPlan(
-  view: PlanView,
-  { address, ip }: CanonicalPurpose,
-  links: LinksRead,
-): Plan | undefined {
+function findPlan(view: PlanView, purpose: CanonicalPurpose, links: LinksRead): Plan | undefined {
   const { plans } = view
+  const { address, ip } = purpose
   const byAddress =
     address === undefined
       ? undefined
-      : (plans.byAddress(address) ?? linkedPlan(view, address, links))
+      : (plans.byAddress(address) ?? linkedPlan(view, address, links, purpose))
   if (byAddress !== undefined) return byAddress
-  const byIp = ip === undefined ? undefined : (plans.byIp(ip) ?? linkedPlan(view, ip, links))
+  const byIp =
+    ip === undefined ? undefined : (plans.byIp(ip) ?? linkedPlan(view, ip, links, purpose))
   return byIp ?? implicitFor(view, address ?? (ip === undefined ? undefined : clientOf(ip)))
 }
 
 /** An automatic link counts only while `linkIp` is on. */
-function linkedPlan(view: PlanView, member: string, links: LinksRead): Plan | undefined {
+function linkedPlan(
+  view: PlanView,
+  member: string,
+  links: LinksRead,
+  purpose: CanonicalPurpose,
+): Plan | undefined {
   const link = readLink(view, member)
   links.set(member, link)
   if (link === undefined || (link.automatic && !view.settings.linkIp)) return undefined
-  return planById(view, link.plan)
+  const plan = planById(view, link.plan)
+  if (plan === undefined) readAhead(view, link.plan, purpose)
+  return plan
 }
+
+/**
+ * A plan that is not there may only not have been seen yet: then all that its charges read comes with it,
+ * where else each link of the chain would cost a round trip.
+ */
+function readAhead(view: PlanView, plan: string, purpose: CanonicalPurpose): void {
+  const { read, keys, calendar } = view
+  if (calendar === undefined) return
+  const { address: member, operation, mode } = purpose
+  const budgets = TIERS.flatMap((tier) => budgetsOf({ plan, tier, member, operation, mode }))
+  const { startsAt } = calendar.window
+  const before = calendar.previous?.startsAt ?? startsAt
+  read(
+    ...[...new Set(budgets)].map((budget) => keys.budget(startsAt, budget)),
+    ...[keys.budget(before, planBudget(plan)), keys.terms(before, plan)],
+    ...[keys.terms(startsAt, plan), keys.funds(plan), keys.trail(plan)],
+  )
+}
+
+const TIERS: readonly Tier[] = ['BASIC', 'EXTENDED', 'PRIVILEGED']
 
 /** A plan can be kept under an implicit plan's id: that is how a single user is switched off. */
 function implicitFor(view: PlanView, client: string | undefined): Plan | undefined {

@@ -2,7 +2,15 @@
  * Which window a payer is in. Windows are data: the start of the window is part of every key, and
  * nothing happens when one ends. A payer's time never runs back, so neither do its windows.
  */
-import { days, type Instant, instant, millis, type Span, type Uptime } from '../../core/time.ts'
+import {
+  type Clock,
+  days,
+  type Instant,
+  instant,
+  millis,
+  type Span,
+  type Uptime,
+} from '../../core/time.ts'
 import { toTimestamp } from '../../lib/moments.ts'
 import { type Note, toNote } from '../flow/ask.ts'
 import type { LedgerChange, SpendingStep } from '../flow/step.ts'
@@ -65,22 +73,28 @@ export const windowAt = (
 /** Longer than a request is under way: by then the store may be in the next window. */
 const UNDER_WAY: Span = millis(1_000)
 
-/** The calendar as this process last saw it: good for guesses, and for nothing else. */
-export const calendarMemory = (uptime: Uptime) => {
+/** The calendar as this process last saw it, or by the clock of the machine: for guesses, and nothing else. */
+export const calendarMemory = (uptime: Uptime, clock: Clock) => {
   let last: { readonly calendar: Calendar; readonly at: Span } | undefined
   return {
     learn: (calendar: Calendar): void => {
       last = { calendar, at: uptime() }
     },
     guess: (rule: SpendingSettings['window']): readonly Calendar[] => {
-      if (last === undefined) return []
-      const { calendar, at } = last
+      const { calendar, at } = last ?? { calendar: unseen(clock(), rule), at: uptime() }
       const soon = instant(calendar.seen + (uptime() - at) + UNDER_WAY)
       return soon < calendar.window.endsAt
         ? [calendar]
         : [calendar, calendarAt(soon, calendar, rule)]
     },
   }
+}
+
+/** As it would be if nothing but the time had ever moved it; where windows count from a start, that is not known. */
+function unseen(now: Instant, rule: SpendingSettings['window']): Calendar {
+  const calendar = calendarAt(now, undefined, rule)
+  const before = instant(calendar.window.startsAt - 1)
+  return { ...calendar, previous: alignedWindow(rule, calendar.origin, before) }
 }
 
 export const encodeCalendar = (calendar: Calendar): string => JSON.stringify(calendar)

@@ -251,7 +251,11 @@ async function perform(context: InvocationContext, prepared: Prepared): Promise<
       ...(action.kind === 'change' ? [receiptKey(identity.did, chain[0].fingerprint)] : []),
       ...(action.kind === 'page' ? [] : action.keys(identity.did)),
     ]
-    const found = await store.transact((view) => act(view, proven, action), guess)
+    const found = await store.transact(
+      (view) => act(view, proven, action),
+      guess,
+      action.kind === 'change' ? undefined : 'look',
+    )
     if ('unusable' in found) {
       unusable = new Map([...unusable, ...found.unusable])
       if (tries < MAX_TRIES) continue
