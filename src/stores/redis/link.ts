@@ -55,15 +55,8 @@ function serverLink(address: RedisAddress, timeout: Span): RedisLink {
     db: address.database,
     retryStrategy: () => RECONNECT_MS,
   })
-  // Told to whoever calls.
-  client.on('error', () => {})
-  const call: RedisLink['call'] = (command, ...args) => client.call(command, ...args)
-  return {
-    call,
-    run: runner((command, words) => client.call(command, words)),
-    nodes: () => [{ name: '', call }],
-    close: async () => client.disconnect(),
-  }
+  const link = linkOf(client)
+  return { ...link, nodes: () => [{ name: '', call: link.call }] }
 }
 
 function clusterLink(address: RedisAddress, timeout: Span): RedisLink {
@@ -74,11 +67,8 @@ function clusterLink(address: RedisAddress, timeout: Span): RedisLink {
     slotsRefreshTimeout: toMillis(timeout),
     clusterRetryStrategy: () => RECONNECT_MS,
   })
-  client.on('error', () => {})
-  const call: RedisLink['call'] = (command, ...args) => client.call(command, ...args)
   return {
-    call,
-    run: runner((command, words) => client.call(command, words)),
+    ...linkOf(client),
     nodes: () =>
       client
         .nodes('master')
@@ -88,6 +78,16 @@ function clusterLink(address: RedisAddress, timeout: Span): RedisLink {
             node.call(command, ...args),
         }))
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  }
+}
+
+/** What a server and a cluster have in common. */
+function linkOf(client: Redis | Cluster): Omit<RedisLink, 'nodes'> {
+  // Told to those who call.
+  client.on('error', () => {})
+  return {
+    call: (command, ...args) => client.call(command, ...args),
+    run: runner((command, words) => client.call(command, words)),
     close: async () => client.disconnect(),
   }
 }
