@@ -23,6 +23,7 @@ export default defineConfig({
     globalSetup: ['build', 'services'].map((name) =>
       fileURLToPath(new URL(`./test/setup/${name}.ts`, import.meta.url)),
     ),
+    setupFiles: [fileURLToPath(new URL('./test/setup/chance.ts', import.meta.url))],
     // Files share a process: no test leaves anything behind in one, and starting a process for each
     // of them took as long as all of src/ takes now.
     isolate: false,
