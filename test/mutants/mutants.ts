@@ -20,6 +20,38 @@ const TIME = 'a step sees the time of the clock that the store was opened with'
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'PostgreSQL tells a time from before what it shows',
+    file: 'src/stores/postgres/schema.ts',
+    text: `  at := \${schema}.micros();\nEND $$;`,
+    becomes: 'END $$;',
+    test: 'src/stores/postgres/schema.test.ts',
+    case: 'a conflict shows nothing that is newer than its time',
+  },
+  {
+    name: 'PostgreSQL counts the running of a server twice',
+    file: 'src/stores/postgres/schema.ts',
+    text: 'greatest(l.lived, known + ran)',
+    becomes: 'l.lived + ran',
+    test: 'src/stores/postgres/sweeper.test.ts',
+    case: 'nor does it where a server sweeps that was idle',
+  },
+  {
+    name: 'Redis applies what expected a value where there is none',
+    file: 'src/stores/redis/scripts.ts',
+    text: "if wanted ~= '-' then good = false end",
+    becomes: '',
+    test: 'src/stores/remote/backend.test.ts',
+    case: 'what differs from what was expected is a conflict',
+  },
+  {
+    name: 'a remote store sends what has waited for too long',
+    file: 'src/stores/remote/optimist.ts',
+    text: 'const calls = waiting.filter(isInTime)',
+    becomes: 'const calls = waiting',
+    test: 'src/stores/remote/optimist.test.ts',
+    case: 'a call that found no turn within its patience gives up',
+  },
+  {
     name: 'SQLite syncs nothing',
     file: 'src/stores/sqlite/database.ts',
     text: "db.exec('PRAGMA synchronous = FULL')",

@@ -7,6 +7,8 @@ import { spendingMistake } from '../mistake.ts'
 /** How the money leaves: by a transaction, a paid query, or the fetching of a record. */
 export type SpendingMode = 'TRANSACTION' | 'QUERY' | 'RECORD'
 
+export const MODES: readonly SpendingMode[] = ['TRANSACTION', 'QUERY', 'RECORD']
+
 /** Kept in the ledger with what it explains; decides nothing. */
 export interface Note {
   readonly transactionId?: string | undefined
@@ -18,6 +20,8 @@ export interface Note {
 
 /** Transactions of one kind, for reports: those that Ethereum users sign, and all others. */
 export type Family = 'ETHEREUM' | 'HEDERA'
+
+export const FAMILIES: readonly Family[] = ['ETHEREUM', 'HEDERA']
 
 export const familyOf = (operation: string): Family =>
   operation.startsWith('Ethereum') ? 'ETHEREUM' : 'HEDERA'

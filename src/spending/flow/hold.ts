@@ -8,11 +8,21 @@ import type { Draw, EntryDraft } from '../ledger/entry.ts'
 import { longParty, move, type ShortParty, shortParty, someOf } from '../ledger/entry-text.ts'
 import { spendingMistake } from '../mistake.ts'
 import { NOTHING_SAVED, saveAllowance } from '../plans/allowance.ts'
-import { implicitPlanId, resolvePlan } from '../plans/resolve.ts'
+import { implicitPlanId, TIERS } from '../plans/plan.ts'
+import { resolvePlan } from '../plans/resolve.ts'
 import type { SpendingWindow } from '../windows/calendar.ts'
 import { admit, isOff, offAnswer, type SpendingAdmission } from './admission.ts'
 import { heldText, type SpendingAnswer } from './answer.ts'
-import { canonicalPurpose, type HoldAsk, type Matter, type Note, paidFor, toNote } from './ask.ts'
+import {
+  canonicalPurpose,
+  FAMILIES,
+  type HoldAsk,
+  type Matter,
+  MODES,
+  type Note,
+  paidFor,
+  toNote,
+} from './ask.ts'
 import { budgetsOf, type Party, writeBalances } from './balances.ts'
 import {
   calendarGuess,
@@ -250,11 +260,13 @@ function traceOf(holdId: string): HoldTrace | undefined {
   const trace = Buffer.from(text, 'base64url').toString()
   if (Buffer.byteLength(trace) > MAX_TRACE) return undefined
   const words = trace.split('\n').map((word) => word || undefined)
-  const [start = '', o, m, ip, p, t, d, family] = words
+  const [start = '', o, m, ip, p, tier, mode, known] = words
   const startsAt = Number.parseInt(start, 36)
   if (o === undefined || !Number.isSafeInteger(startsAt)) return undefined
-  const short = { o, m, ip, p, t, d, family } as ShortParty
-  return { startsAt: instant(startsAt), party: longParty(short) }
+  const t = TIERS.find((name) => name === tier)
+  const d = MODES.find((name) => name === mode)
+  const family = FAMILIES.find((name) => name === known)
+  return { startsAt: instant(startsAt), party: longParty({ o, m, ip, p, t, d, family }) }
 }
 
 function newHold(

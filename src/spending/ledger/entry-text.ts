@@ -14,7 +14,7 @@ import type { Party } from '../flow/balances.ts'
 import type { PayerView } from '../flow/step.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
 import type { Tier } from '../plans/plan.ts'
-import { implicitPlanId } from '../plans/resolve.ts'
+import { implicitPlanId } from '../plans/plan.ts'
 import type { Calendar } from '../windows/calendar.ts'
 import type { EntryDraft, EntryKind, LedgerEntry, Move, Pot } from './entry.ts'
 

@@ -6,7 +6,7 @@ import { answer, type Store, type View } from '../../core/store.ts'
 import { days, type Instant, instant } from '../../core/time.ts'
 import { toDay, toMonth } from '../../lib/moments.ts'
 import type { Standing } from '../flow/answer.ts'
-import { type Family, familyOf, type SpendingMode } from '../flow/ask.ts'
+import { FAMILIES, type Family, familyOf, type SpendingMode } from '../flow/ask.ts'
 import { FAMILY, planBudget, readBalances, TOTAL, totalStanding } from '../flow/balances.ts'
 import type { PayerView } from '../flow/step.ts'
 import { keysOf, OUTFLOW, type SpendingKeys } from '../keys.ts'
@@ -85,8 +85,6 @@ export interface SpendingReport {
   readonly byMode: Readonly<Partial<Record<SpendingMode, bigint>>>
   readonly byTier: Readonly<Partial<Record<Tier, bigint>>>
 }
-
-const FAMILIES: readonly Family[] = ['ETHEREUM', 'HEDERA']
 
 const windowReport = async (
   store: Store,

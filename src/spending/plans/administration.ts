@@ -14,15 +14,8 @@ import {
 import type { SpendingKeys } from '../keys.ts'
 import { readIndex } from '../ledger/pages.ts'
 import { spendingMistake } from '../mistake.ts'
-import type { Allowance, Plan, Tier } from './plan.ts'
-import {
-  isImplicitId,
-  readKeptPlan,
-  readLink,
-  requirePlan,
-  writeKeptPlan,
-  writeLink,
-} from './resolve.ts'
+import { type Allowance, isImplicitId, type Plan, type Tier } from './plan.ts'
+import { readKeptPlan, readLink, requirePlan, writeKeptPlan, writeLink } from './resolve.ts'
 
 export interface PlanAsk extends Note {
   readonly id: string

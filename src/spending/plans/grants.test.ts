@@ -208,7 +208,7 @@ describe('a hold beyond the allowance', () => {
     expect(released?.pins).toBeUndefined()
     expect(forfeited).toMatchObject({
       kind: 'forfeit',
-      hold: holdId,
+      hold: holdId.split('~')[0],
       moves: [{ from: 'granted', to: 'forfeited', amount: 80n }],
       pins: [{ grant: grantId, amount: 80n }],
     })

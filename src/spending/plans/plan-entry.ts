@@ -7,9 +7,15 @@ import { parseTimestamp, TIMESTAMP_RULE } from '../../lib/moments.ts'
 import { canonicalRange } from '../../net/range-table.ts'
 import { parseAllowance } from '../amount.ts'
 import { canonicalEvmAddress, canonicalName, MEMBER_RULE, toOperationName } from '../flow/ask.ts'
-import type { Allowance, Plan, Tier } from './plan.ts'
+import {
+  type Allowance,
+  IMPLICIT_PREFIX,
+  isImplicitId,
+  type Plan,
+  TIERS,
+  type Tier,
+} from './plan.ts'
 import { type PlanFieldName, type PlanFields, planText, readPlanFields } from './plan-fields.ts'
-import { IMPLICIT_PREFIX, isImplicitId } from './resolve.ts'
 
 export interface PlanEntry {
   readonly plan: Plan
@@ -18,8 +24,6 @@ export interface PlanEntry {
   /** Canonical addresses and ranges, each once. */
   readonly ips: readonly string[]
 }
-
-export const TIERS: readonly Tier[] = ['BASIC', 'EXTENDED', 'PRIVILEGED']
 
 /** An id is a key in the store and a word in logs. */
 const MAX_PLAN_ID_LENGTH = 200

@@ -3,6 +3,8 @@ import type { Instant, Span } from '../../core/time.ts'
 
 export type Tier = 'BASIC' | 'EXTENDED' | 'PRIVILEGED'
 
+export const TIERS: readonly Tier[] = ['BASIC', 'EXTENDED', 'PRIVILEGED']
+
 /** In the smallest unit. Zero blocks; `unlimited` is a word, not a large number. */
 export type Allowance = bigint | 'unlimited'
 
@@ -18,6 +20,13 @@ export interface Plan {
   readonly categories?: ReadonlyMap<string, Allowance>
   readonly source: 'file' | 'store' | 'implicit'
 }
+
+/** No configured plan has an id that starts so. */
+export const IMPLICIT_PREFIX = 'basic:'
+
+export const implicitPlanId = (client: string): string => `${IMPLICIT_PREFIX}${client}`
+
+export const isImplicitId = (id: string): boolean => id.startsWith(IMPLICIT_PREFIX)
 
 export interface PlanCatalog {
   readonly plans: ReadonlyMap<string, Plan>

@@ -14,7 +14,14 @@ import { budgetsOf, type Party, planBudget } from '../flow/balances.ts'
 import type { PayerView } from '../flow/step.ts'
 import { spendingMistake } from '../mistake.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
-import type { Plan, PlanCatalog, Tier } from './plan.ts'
+import {
+  IMPLICIT_PREFIX,
+  implicitPlanId,
+  isImplicitId,
+  type Plan,
+  type PlanCatalog,
+  TIERS,
+} from './plan.ts'
 import type { PlanEntry } from './plan-entry.ts'
 
 /** What of a payer's view says which plan pays. */
@@ -115,8 +122,6 @@ function readAhead(view: PlanView, plan: string, purpose: CanonicalPurpose): voi
   )
 }
 
-const TIERS: readonly Tier[] = ['BASIC', 'EXTENDED', 'PRIVILEGED']
-
 /** A plan can be kept under an implicit plan's id: that is how a single user is switched off. */
 function implicitFor(view: PlanView, client: string | undefined): Plan | undefined {
   return client === undefined ? undefined : planById(view, implicitPlanId(client))
@@ -167,13 +172,6 @@ export const writeKeptPlan = ({ keys }: PlanView, plan: Plan): Write => ({
   key: keys.plan(plan.id),
   value: writeMoney(plan),
 })
-
-/** No configured plan has an id that starts so. */
-export const IMPLICIT_PREFIX = 'basic:'
-
-export const implicitPlanId = (client: string): string => `${IMPLICIT_PREFIX}${client}`
-
-export const isImplicitId = (id: string): boolean => id.startsWith(IMPLICIT_PREFIX)
 
 /** As people write it, to as it is kept: however an address is spelt, it is one plan. */
 export const canonicalPlanId = (id: string): string | undefined => {

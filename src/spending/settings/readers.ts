@@ -16,8 +16,8 @@ import { record, type SettingsOf, settingsTable } from '../../documents/settings
 import { checkUnit, MAX_DECIMALS, parseAllowance, parseAmount, type Unit } from '../amount.ts'
 import { toOperationName } from '../flow/ask.ts'
 import { keysOf } from '../keys.ts'
-import type { Allowance } from '../plans/plan.ts'
-import { type PlanEntry, TIERS } from '../plans/plan-entry.ts'
+import { type Allowance, TIERS } from '../plans/plan.ts'
+import type { PlanEntry } from '../plans/plan-entry.ts'
 import { readPlans } from '../plans/plan-file.ts'
 import { localDay } from '../windows/midnight.ts'
 

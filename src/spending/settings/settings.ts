@@ -13,7 +13,7 @@ import {
 import { formatAllowance } from '../amount.ts'
 import { checkCompaction } from '../ledger/compaction.ts'
 import type { Allowance, SpendingSettings, Tier } from '../plans/plan.ts'
-import { TIERS } from '../plans/plan-entry.ts'
+import { TIERS } from '../plans/plan.ts'
 import type { BalanceSource, PlansSource } from './readers.ts'
 import { DEFAULT_PLANS_FILE, fieldOf, SPENDING_SETTINGS } from './table.ts'
 
