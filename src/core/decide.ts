@@ -76,8 +76,8 @@ export const decideAll = (charges: readonly Charge[], view: View): BatchVerdict<
 export const fillBucket = (key: Key, view: View): Write | undefined => {
   const [stored] = view.read(key)
   if (stored === undefined) return undefined
-  const { next, expiresAt } = fillGcra(decodeGcra(stored), view.now)
-  return { key, value: encodeGcra(next), expiresAt }
+  const full = fillGcra(decodeGcra(stored), view.now)
+  return full && { key, value: encodeGcra(full.next), expiresAt: full.expiresAt }
 }
 
 /** The date of the charge that wrote this value to a token bucket, for giving it back. */

@@ -76,8 +76,8 @@ interface Story {
 
 /**
  * Two worlds: in one a charge is made and given back later; in the other it was never made, or given
- * back at once. Whatever the first admits, the second must admit, as long as both know the same
- * largest limit: a bucket that is not full remembers it, and a full one has nothing to remember it by.
+ * back at once. Whatever the first admits, the second must admit, as long as both remember the same
+ * newest time and largest limit: a bucket that is full when it is asked has nothing to remember them by.
  */
 const compare = (choice: readonly GcraLimit[], story: Story, undone: 'never made' | 'at once') => {
   const here = sharedBucket(choice)
@@ -85,7 +85,7 @@ const compare = (choice: readonly GcraLimit[], story: Story, undone: 'never made
   let number = 0
   const both = (events: readonly BucketEvent[], known?: GcraLimit) => {
     for (const event of events) {
-      if (known && knowsLarger(here, there, known)) return false
+      if (known && remembersMore(here, there, known)) return false
       number += 1
       const decision = here.happen(event, number)
       const replayed = there.happen(admittedOnly(event, decision), number)
@@ -110,14 +110,17 @@ const compare = (choice: readonly GcraLimit[], story: Story, undone: 'never made
 
 type SharedBucket = ReturnType<typeof sharedBucket>
 
-/** A larger limit than the one charged, and only the first world remembers it. */
-function knowsLarger(here: SharedBucket, there: SharedBucket, charged: GcraLimit): boolean {
-  const known = remembered(here)
+/** A later time than both were asked at, or a larger limit than the one charged, in the first world alone. */
+function remembersMore(here: SharedBucket, there: SharedBucket, charged: GcraLimit): boolean {
+  const newest = (bucket: SharedBucket) => Math.max(bucket.now(), bucket.state()?.seen ?? 0)
   const both = [{ burst: charged.burst, interval: emissionInterval(charged) }, ...remembered(there)]
-  return known.some(
-    ({ burst, interval }) =>
-      both.every((other) => other.burst < burst) ||
-      both.every((other) => other.interval > interval),
+  return (
+    newest(here) > newest(there) ||
+    remembered(here).some(
+      ({ burst, interval }) =>
+        both.every((other) => other.burst < burst) ||
+        both.every((other) => other.interval > interval),
+    )
   )
 }
 

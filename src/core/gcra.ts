@@ -104,15 +104,17 @@ export const decideGcra = (
 }
 
 /**
- * The bucket full, whatever was charged. What is kept is no charge: it makes the next filling
- * another one, even within the same microsecond, and keeps the bucket's time from running back.
+ * The bucket full, whatever was charged; undefined if it is, so that a store may have forgotten it. What
+ * is kept is no charge: it makes the next filling another one, even within the same microsecond, and
+ * keeps the bucket's time from running back.
  */
 export const fillGcra = (
   stored: GcraState,
   now: Instant,
-): Required<Pick<Outcome<GcraState>, 'next' | 'expiresAt'>> => {
-  const { burst, interval } = stored
+): Required<Pick<Outcome<GcraState>, 'next' | 'expiresAt'>> | undefined => {
+  const { burst, interval, tat, largest } = stored
   const time = stored.seen > now ? stored.seen : now
+  if (tat <= time && (largest === undefined || largest.tat <= time)) return undefined
   const since = nextFilling(stored.since, time)
   return {
     next: { tat: time, burst, interval, seen: time, since, largest: undefined },

@@ -8,6 +8,13 @@ import type { Key } from '../core/store.ts'
 import type { Instant } from '../core/time.ts'
 import { spendingMistake } from './mistake.ts'
 
+/** Plans of general users are called so; no configured plan is. */
+export const IMPLICIT_PREFIX = 'basic:'
+
+export const implicitPlanId = (client: string): string => `${IMPLICIT_PREFIX}${client}`
+
+export const isImplicitId = (id: string): boolean => id.startsWith(IMPLICIT_PREFIX)
+
 export interface SpendingKeys {
   readonly payer: string
   readonly calendar: Key

@@ -144,8 +144,9 @@ export const sharedBucket = (choice: readonly GcraLimit[], forget: () => boolean
 
   const reset = (): void => {
     if (state === undefined) return
-    sums.resets += 1
     const full = fillGcra(state, now)
+    if (full === undefined) return
+    sums.resets += 1
     keep(full.next, full.expiresAt)
   }
 

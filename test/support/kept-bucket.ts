@@ -40,7 +40,7 @@ export const keptBucket = (limit: GcraLimit) => {
       return chargeDate(state)
     },
     reset: (now: Instant) => {
-      if (state !== undefined) state = fillGcra(state, now).next
+      if (state !== undefined) state = fillGcra(state, now)?.next ?? state
     },
     change: (next: GcraLimit) => {
       current = next

@@ -11,10 +11,10 @@ import {
   type SpendingStep,
   unchanged,
 } from '../flow/step.ts'
-import type { SpendingKeys } from '../keys.ts'
+import { isImplicitId, type SpendingKeys } from '../keys.ts'
 import { readIndex } from '../ledger/pages.ts'
 import { spendingMistake } from '../mistake.ts'
-import { type Allowance, isImplicitId, type Plan, type Tier } from './plan.ts'
+import type { Allowance, Plan, Tier } from './plan.ts'
 import { readKeptPlan, readLink, requirePlan, writeKeptPlan, writeLink } from './resolve.ts'
 
 export interface PlanAsk extends Note {

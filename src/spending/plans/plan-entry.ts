@@ -7,14 +7,8 @@ import { parseTimestamp, TIMESTAMP_RULE } from '../../lib/moments.ts'
 import { canonicalRange } from '../../net/range-table.ts'
 import { parseAllowance } from '../amount.ts'
 import { canonicalEvmAddress, canonicalName, MEMBER_RULE, toOperationName } from '../flow/ask.ts'
-import {
-  type Allowance,
-  IMPLICIT_PREFIX,
-  isImplicitId,
-  type Plan,
-  TIERS,
-  type Tier,
-} from './plan.ts'
+import { IMPLICIT_PREFIX, isImplicitId } from '../keys.ts'
+import { type Allowance, type Plan, TIERS, type Tier } from './plan.ts'
 import { type PlanFieldName, type PlanFields, planText, readPlanFields } from './plan-fields.ts'
 
 export interface PlanEntry {

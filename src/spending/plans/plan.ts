@@ -21,13 +21,6 @@ export interface Plan {
   readonly source: 'file' | 'store' | 'implicit'
 }
 
-/** No configured plan has an id that starts so. */
-export const IMPLICIT_PREFIX = 'basic:'
-
-export const implicitPlanId = (client: string): string => `${IMPLICIT_PREFIX}${client}`
-
-export const isImplicitId = (id: string): boolean => id.startsWith(IMPLICIT_PREFIX)
-
 export interface PlanCatalog {
   readonly plans: ReadonlyMap<string, Plan>
   /** By canonical address (lower case) or other name. */

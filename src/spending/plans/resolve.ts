@@ -12,16 +12,10 @@ import { createRangeTable } from '../../net/range-table.ts'
 import { type CanonicalPurpose, canonicalName } from '../flow/ask.ts'
 import { budgetsOf, type Party, planBudget } from '../flow/balances.ts'
 import type { PayerView } from '../flow/step.ts'
+import { IMPLICIT_PREFIX, implicitPlanId, isImplicitId } from '../keys.ts'
 import { spendingMistake } from '../mistake.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
-import {
-  IMPLICIT_PREFIX,
-  implicitPlanId,
-  isImplicitId,
-  type Plan,
-  type PlanCatalog,
-  TIERS,
-} from './plan.ts'
+import { type Plan, type PlanCatalog, TIERS } from './plan.ts'
 import type { PlanEntry } from './plan-entry.ts'
 
 /** What of a payer's view says which plan pays. */
