@@ -14,7 +14,7 @@ import { COMMIT, LOOK } from './scripts.ts'
  * Redis forgets a key this much later than it may be forgotten. A guess of some server must not fail
  * because Redis forgot on time: without it half of all guesses at short-lived keys did.
  */
-const GRACE: Span = minutes(1)
+export const GRACE: Span = minutes(1)
 
 export interface RedisBackendOptions {
   readonly link: RedisLink
@@ -82,10 +82,10 @@ const toArgument = (value: Value | undefined): string => (value === undefined ? 
 const lifetimeOf = ({ expiresAt }: Write, now: Instant): number | '' =>
   expiresAt === undefined ? '' : toMillis(span(Math.max(0, expiresAt - now) + GRACE))
 
-const timeOf = (seconds: unknown, micros: unknown): Instant =>
+export const timeOf = (seconds: unknown, micros: unknown): Instant =>
   instant(Number(seconds) * 1_000_000 + Number(micros))
 
-function listOf(reply: unknown): readonly unknown[] {
+export function listOf(reply: unknown): readonly unknown[] {
   assert(Array.isArray(reply), 'a script of ours answers a list')
   return reply
 }
@@ -96,5 +96,5 @@ function toOutcome(found: unknown): PartOutcome {
   return { kind: 'conflict', current: current.map(textOf), claimed: claimed === 1 }
 }
 
-const textOf = (found: unknown): Value | undefined =>
+export const textOf = (found: unknown): Value | undefined =>
   typeof found === 'string' ? found : undefined

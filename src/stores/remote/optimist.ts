@@ -6,7 +6,7 @@
  * Calls of one moment travel together; one group is under way at a time, and the next gathers meanwhile.
  */
 import { assert, StoreError } from '../../core/errors.ts'
-import type { Intent, Key, Step, Value } from '../../core/store.ts'
+import type { Intent, Key, PlainSpend, Step, Value } from '../../core/store.ts'
 import { type Clock, type Instant, type Span, seconds, span, type Uptime } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
 import { checkCommit, checkKeys } from '../bounds.ts'
@@ -16,6 +16,8 @@ import { type LastSeen, lastSeen, serverTime } from './last-seen.ts'
 
 export interface Optimist {
   transact<R>(step: Step<R>, guess?: readonly Key[], intent?: Intent): Promise<R>
+  /** Only where the server has a way of its own for them. */
+  transactSpends?<R>(step: Step<R>, spends: readonly PlainSpend[]): Promise<R>
   /** Resolves once nothing is under way or waits. */
   drained(): Promise<void>
 }
