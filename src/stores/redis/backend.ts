@@ -34,14 +34,14 @@ export const redisBackend = ({ link, line, names, tag }: RedisBackendOptions): B
       }
       for (const part of parts) enter(call, part, names, now)
       const reply = await line.ask(() => link.run(COMMIT, call.keys, call.args))
-      const [seconds, micros, ...found] = listOf(reply)
+      const [seconds, micros, ...found] = replyList(reply)
       return { now: timeOf(seconds, micros), outcomes: found.map(toOutcome) }
     },
     look: async (keys) => {
       // In a cluster even the time is asked of the server that has the partition.
       const asked = keys.length > 0 ? keys.map(names.key) : [names.claims(tag)]
       const reply = await line.ask(() => link.run(LOOK, asked, []))
-      const [seconds, micros, ...found] = listOf(reply)
+      const [seconds, micros, ...found] = replyList(reply)
       const values = found.slice(0, keys.length).map(textOf)
       return { now: timeOf(seconds, micros), values }
     },
@@ -85,7 +85,7 @@ const lifetimeOf = ({ expiresAt }: Write, now: Instant): number | '' =>
 export const timeOf = (seconds: unknown, micros: unknown): Instant =>
   instant(Number(seconds) * 1_000_000 + Number(micros))
 
-export function listOf(reply: unknown): readonly unknown[] {
+export function replyList(reply: unknown): readonly unknown[] {
   assert(Array.isArray(reply), 'a script of ours answers a list')
   return reply
 }

@@ -12,7 +12,7 @@ import type { Instant } from '../../core/time.ts'
 import { groups } from '../remote/gather.ts'
 import type { LastSeen } from '../remote/last-seen.ts'
 import type { Optimist, OptimistSettings } from '../remote/optimist.ts'
-import { GRACE, listOf, type RedisBackendOptions, textOf, timeOf } from './backend.ts'
+import { GRACE, type RedisBackendOptions, replyList, textOf, timeOf } from './backend.ts'
 import { SPEND } from './scripts.ts'
 
 interface SpendsOptions extends RedisBackendOptions, Pick<OptimistSettings, 'clock' | 'onGroup'> {
@@ -88,7 +88,7 @@ interface Moved {
 }
 
 function toMoved(reply: unknown, keys: readonly Key[], overridden: Instant | ''): Moved {
-  const [seconds, micros, marks, ...values] = listOf(reply)
+  const [seconds, micros, marks, ...values] = replyList(reply)
   const after = new Map<Key, Value>()
   for (const [i, key] of keys.entries()) {
     const written = textOf(values[keys.length + i])
