@@ -11,6 +11,7 @@ import { limiter } from '../../requests/limiter/typed-limiter.ts'
 import { type FakeClock, fakeClock } from '../../testing/index.ts'
 import { lastSeen } from '../remote/last-seen.ts'
 import { openLine } from '../remote/line.ts'
+import type { OptimistSettings } from '../remote/optimist.ts'
 import { redisNames } from './names.ts'
 import { withScriptedSpends } from './spends.ts'
 
@@ -80,8 +81,9 @@ for (const kind of ['redis', 'cluster'] as const) {
     const start = async (clock: FakeClock, script = true) => {
       if (place === undefined) throw new Error('not run')
       await place.clear()
-      const sums = { calls: 0, left: 0 }
+      const sums = { groups: 0, calls: 0, left: 0 }
       const onGroup = ({ calls, conflicts }: { calls: number; conflicts: number }) => {
+        sums.groups += 1
         sums.calls += calls
         sums.left += conflicts
       }
@@ -126,6 +128,23 @@ for (const kind of ['redis', 'cluster'] as const) {
       }
     })
 
+    test('that are long between them travel apart, each answered as if it were alone', async () => {
+      const { store, sums } = await start(fakeClock())
+      const limit: GcraLimit = { kind: 'gcra', burst: 1, count: 1, period: minutes(1) }
+      const spendAll = (batch: number) => {
+        const keys = upTo(40).map((i) => `requests/{long}/${'x'.repeat(1_900)}${batch}-${i}`)
+        const charges = keys.map((key): Charge => ({ key, limit, cost: 1, mode: 'spend' }))
+        const interval = emissionInterval(limit)
+        const spends = keys.map((key) => ({ key, cost: 1, burst: 1, interval }))
+        return store.transactSpends?.(admit(charges), spends)
+      }
+      const twice = [...upTo(30), ...upTo(30)].map(spendAll)
+      const answers = await Promise.all(twice)
+      expect(answers).toEqual([...upTo(30).map(() => true), ...upTo(30).map(() => false)])
+      expect(sums.groups).toBeGreaterThanOrEqual(5)
+      expect(sums).toMatchObject({ calls: 60, left: 0 })
+    })
+
     test('are never so quick that a spend with an operation id starves beside them', async () => {
       if (place === undefined) throw new Error('not run')
       await place.clear()
@@ -152,6 +171,17 @@ for (const kind of ['redis', 'cluster'] as const) {
     })
   })
 }
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
+
+/** Whether all of the charges are admitted. */
+const admit =
+  (charges: readonly Charge[]): Step<boolean> =>
+  (view) => {
+    const { decision, kept } = decideAll(charges, view)
+    const writes = kept.filter((write) => write !== undefined)
+    return { writes, appends: [], result: decision.allowed }
+  }
 
 interface Trace {
   readonly id: string
@@ -191,42 +221,34 @@ async function play(
   return store.transact(step, [key])
 }
 
-describe('a script and a step', () => {
-  /** A server that answers what it is told to. */
-  const answering = (reply: unknown) => {
-    const ordinary = {
-      transact: async <R>(step: Step<R>) =>
-        step({ now: NOW, read: (...keys) => keys.map(() => undefined) }).result,
-      drained: async () => {},
-    }
-    const link = {
-      call: async () => reply,
-      run: async () => reply,
-      nodes: () => [],
-      close: async () => {},
-    }
-    const line = openLine({ thing: 'the store', isAnswer: () => true })
-    const calls = withScriptedSpends({
-      link,
-      line,
-      names: redisNames(''),
-      seen: lastSeen(),
-      ordinary,
-    })
-    const limit: GcraLimit = { kind: 'gcra', burst: 2, count: 2, period: minutes(1) }
-    const step: Step<boolean> = (view) => {
-      const { decision, kept } = decideAll([{ key: 'k', limit, cost: 1, mode: 'spend' }], view)
-      const writes = kept.filter((write) => write !== undefined)
-      return { writes, appends: [], result: decision.allowed }
-    }
-    const spend = { key: 'k', cost: 1, burst: 2, interval: emissionInterval(limit) }
-    return calls.transactSpends?.(step, [spend])
+const NOW: Instant = instant(1_700_000_000_000_000)
+const AFTER = `${NOW} 30000000 0 2 30000000`
+const AGREED = ['1700000000', '0', '1', null, AFTER]
+
+/** Spends one of two on a server that answers what it is told to. */
+function serverThat(run: () => Promise<unknown>, settings: OptimistSettings = {}) {
+  const ordinary = {
+    transact: async <R>(step: Step<R>) =>
+      step({ now: NOW, read: (...keys) => keys.map(() => undefined) }).result,
+    drained: async () => {},
   }
-  const NOW: Instant = instant(1_700_000_000_000_000)
-  const AFTER = `${NOW} 30000000 0 2 30000000`
+  const link = { call: run, run, nodes: () => [], close: async () => {} }
+  const thing = 'the store'
+  const line = openLine({ thing, isAnswer: () => true })
+  const names = redisNames('')
+  const seen = lastSeen()
+  const calls = withScriptedSpends({ ...settings, thing, link, line, names, seen, ordinary })
+  const limit: GcraLimit = { kind: 'gcra', burst: 2, count: 2, period: minutes(1) }
+  const step = admit([{ key: 'k', limit, cost: 1, mode: 'spend' }])
+  const spend = { key: 'k', cost: 1, burst: 2, interval: emissionInterval(limit) }
+  return () => calls.transactSpends?.(step, [spend])
+}
+
+describe('a script and a step', () => {
+  const answering = (reply: unknown) => serverThat(async () => reply)()
 
   test('that agree answer', async () => {
-    expect(await answering(['1700000000', '0', '1', null, AFTER])).toBe(true)
+    expect(await answering(AGREED)).toBe(true)
   })
 
   test.each([
@@ -240,5 +262,31 @@ describe('a script and a step', () => {
 
   test('of which the script leaves the call to the other answer by the ordinary way', async () => {
     expect(await answering(['1700000000', '0', '-', 'other', null])).toBe(true)
+  })
+})
+
+describe('a spend that waits for its turn', () => {
+  test('for longer than its patience is told so, and is not made', async () => {
+    let runs = 0
+    let release = (_: unknown) => {}
+    const held = new Promise<unknown>((resolve) => {
+      release = resolve
+    })
+    let running = 0
+    const spend = serverThat(
+      () => {
+        runs += 1
+        return held
+      },
+      { uptime: () => span(running), patience: millis(100) },
+    )
+    const first = spend()
+    await new Promise(setImmediate)
+    const second = spend()
+    running += millis(100)
+    release(AGREED)
+    expect(await first).toBe(true)
+    await expect(second).rejects.toMatchObject({ code: 'STORE_CONTENDED' })
+    expect(runs).toBe(1)
   })
 })

@@ -7,44 +7,61 @@
  * One hot key with four processes: 12.9 times one script call each, where guesses came to 1.5.
  */
 import { assert } from '../../core/errors.ts'
-import type { Commit, Key, PlainSpend, Step, Value, View } from '../../core/store.ts'
+import type { Key, PlainSpend, Step, Value } from '../../core/store.ts'
 import type { Instant } from '../../core/time.ts'
-import { groups } from '../remote/gather.ts'
+import { uptime as processUptime } from '../../lib/clock.ts'
+import { checkKeys } from '../bounds.ts'
+import { type Call, groups } from '../remote/gather.ts'
 import type { LastSeen } from '../remote/last-seen.ts'
-import type { Optimist, OptimistSettings } from '../remote/optimist.ts'
+import {
+  MAX_TRIP_LENGTH,
+  type Optimist,
+  type OptimistSettings,
+  overfull,
+  patienceOf,
+} from '../remote/optimist.ts'
 import { GRACE, type RedisBackendOptions, replyList, textOf, timeOf } from './backend.ts'
 import { SPEND } from './scripts.ts'
 
-interface SpendsOptions extends RedisBackendOptions, Pick<OptimistSettings, 'clock' | 'onGroup'> {
+interface SpendsOptions extends RedisBackendOptions, OptimistSettings {
+  /** Names the store in errors. */
+  readonly thing: string
   readonly seen: LastSeen
   /** Takes what the script leaves. */
   readonly ordinary: Optimist
 }
 
-interface SpendCall {
+/** It never loses: the script compares nothing. */
+interface SpendCall extends Omit<Call, 'guess'> {
   readonly spends: readonly PlainSpend[]
-  enter(view: View): { readonly commit: Commit<unknown>; end(): void }
   /** The ordinary way. */
   leave(): void
-  reject(error: unknown): void
 }
 
 /** Takes spends in the place of the ordinary way, and all else to it. */
 export const withScriptedSpends = (options: SpendsOptions): Optimist => {
-  const { ordinary } = options
-  const waiting = groups<SpendCall>((calls) => serve(options, calls))
+  const { thing, ordinary, uptime = processUptime } = options
+  const isInTime = patienceOf(options)
+  const waiting = groups<SpendCall>(async (calls) => {
+    const trip = tripOf(calls.filter(isInTime))
+    waiting.again(trip.left)
+    if (trip.calls.length > 0) await send(options, trip)
+  })
+  const transactSpends = <R>(step: Step<R>, spends: readonly PlainSpend[]) =>
+    new Promise<R>((resolve, reject) => {
+      const enter: SpendCall['enter'] = (view) => {
+        const commit = step(view)
+        return { commit, end: () => resolve(commit.result) }
+      }
+      const guess = spends.map(({ key }) => key)
+      checkKeys(guess)
+      const leave = () => resolve(ordinary.transact(step, guess))
+      const call = { spends, enter, leave, reject, since: uptime(), losses: 0 }
+      if (!waiting.push(call)) reject(overfull(thing))
+    })
   return {
     transact: ordinary.transact,
-    transactSpends: <R>(step: Step<R>, spends: readonly PlainSpend[]) =>
-      new Promise<R>((resolve, reject) => {
-        const enter: SpendCall['enter'] = (view) => {
-          const commit = step(view)
-          return { commit, end: () => resolve(commit.result) }
-        }
-        const guess = spends.map(({ key }) => key)
-        const leave = () => resolve(ordinary.transact(step, guess))
-        if (!waiting.push({ spends, enter, leave, reject })) leave()
-      }),
+    transactSpends,
     drained: async () => {
       await waiting.drained()
       await ordinary.drained()
@@ -52,24 +69,46 @@ export const withScriptedSpends = (options: SpendsOptions): Optimist => {
   }
 }
 
-async function serve(options: SpendsOptions, calls: readonly SpendCall[]): Promise<void> {
-  const { link, line, names, tag, clock, seen } = options
+interface Trip {
+  readonly calls: readonly SpendCall[]
+  readonly keys: readonly Key[]
+  /** Of each call: how many spends; of each spend: which key, cost, burst and interval. */
+  readonly words: readonly number[]
+  /** Would make it too long. */
+  readonly left: readonly SpendCall[]
+}
+
+function tripOf(calls: readonly SpendCall[]): Trip {
   const places = new Map<Key, number>()
-  const args: (string | number)[] = []
+  const words: number[] = []
+  let length = 0
+  let taken = 0
   for (const { spends } of calls) {
-    args.push(spends.length)
+    if (length > MAX_TRIP_LENGTH) break
+    taken += 1
+    words.push(spends.length)
     for (const { key, cost, burst, interval } of spends) {
       const place = places.get(key) ?? places.size + 1
+      if (place > places.size) length += key.length
       places.set(key, place)
-      args.push(place, cost, burst, interval)
+      words.push(place, cost, burst, interval)
     }
   }
-  const keys = [...places.keys()]
+  return {
+    calls: calls.slice(0, taken),
+    keys: [...places.keys()],
+    words,
+    left: calls.slice(taken),
+  }
+}
+
+async function send(options: SpendsOptions, { calls, keys, words }: Trip): Promise<void> {
+  const { link, line, names, tag, clock, seen } = options
   const asked = [names.claims(tag), ...keys.map(names.key)]
   const overridden: Instant | '' = clock?.() ?? ''
   try {
     const head = [overridden, GRACE, calls.length]
-    const reply = await line.ask(() => link.run(SPEND, asked, [...head, ...args]))
+    const reply = await line.ask(() => link.run(SPEND, asked, [...head, ...words]))
     tell(options, calls, toMoved(reply, keys, overridden))
   } catch (error) {
     seen.forget(keys)
