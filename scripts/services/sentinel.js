@@ -27,8 +27,9 @@ export const startSentinel = async (settings = []) => {
     writeFileSync(config, settingsOf(port, primary.port))
     return [config, '--sentinel', '--dir', watch]
   })
+  // Before it has asked the replica itself, it would not promote it.
   await until(async () =>
-    (await ask(sentinel.port, 'SENTINEL', 'REPLICAS', GROUP)).includes(String(replica.port)),
+    /master-link-status\s+ok/.test(await ask(sentinel.port, 'SENTINEL', 'REPLICAS', GROUP)),
   )
   const servers = [primary, replica, sentinel]
   return {

@@ -105,12 +105,21 @@ function clusterLink(address: RedisAddress, options: LinkOptions): RedisLink {
 
 /** What a server and a cluster have in common. */
 function linkOf(client: Redis | Cluster): Omit<RedisLink, 'nodes'> {
+  let isClosed = false
   // Told to those who call.
   client.on('error', () => {})
+  // ioredis gives up for good when a Sentinel tells it of a new master just while it connects.
+  client.on('end', () => {
+    const connect = () => (isClosed ? undefined : client.connect().catch(() => {}))
+    if (!isClosed) setTimeout(connect, RECONNECT_MS)
+  })
   return {
     call: (command, ...args) => client.call(command, ...args),
     run: runner((command, words) => client.call(command, words)),
-    close: async () => client.disconnect(),
+    close: async () => {
+      isClosed = true
+      client.disconnect()
+    },
   }
 }
 
