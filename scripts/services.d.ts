@@ -1,9 +1,13 @@
-export type ServiceKind = 'redis' | 'cluster' | 'postgres'
+/** `cluster` has no replicas, `replicated` is one that has; `tls` is a single Redis. */
+export type ServiceKind = 'redis' | 'cluster' | 'replicated' | 'sentinel' | 'tls' | 'postgres'
 
 export interface Service {
   readonly url: string
+  /** Of a cluster the masters come first; of a group under Sentinel the primary, replica and Sentinel. */
   readonly ports: readonly number[]
-  /** As a crash does; of a cluster its first master. */
+  /** With TLS: the certificate of the authority. */
+  readonly ca?: string
+  /** As a crash does; of several the first. */
   kill(): Promise<void>
   /** Killed first, if it runs. On the same data and port. */
   restart(): Promise<void>

@@ -1,4 +1,4 @@
-// Redis, a Redis Cluster and PostgreSQL of our own: `npm run services` starts them for a developer and ends
+// Redis of all kinds and PostgreSQL of our own: `npm run services` starts them for a developer and ends
 // them with Ctrl-C; tests ask for what they need. They leave nothing behind.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ export const openServices = () => {
     })
   return {
     start: async (kind, settings = []) => {
-      const { id, url, ports, skipped } = await ask({ act: 'start', kind, settings })
+      const { id, url, ports, ca, skipped } = await ask({ act: 'start', kind, settings })
       if (skipped !== undefined) return { skipped }
       const act = (name) => async () => {
         await ask({ act: name, id })
@@ -38,6 +38,7 @@ export const openServices = () => {
       return {
         url,
         ports,
+        ca,
         kill: act('kill'),
         restart: act('restart'),
       }
@@ -53,7 +54,7 @@ export const openServices = () => {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const services = openServices()
-  for (const kind of ['redis', 'cluster', 'postgres']) {
+  for (const kind of ['redis', 'replicated', 'sentinel', 'postgres']) {
     const { url, skipped } = await services.start(kind)
     console.log(`headgate: ${kind}: ${url ?? `not here: ${skipped}`}`)
   }

@@ -1,11 +1,16 @@
 // Keeps servers for the process that started it: starts them when asked, and ends all of them when that
 // process ends, however it does.
 import { postgresReason, startPostgres } from './postgres.js'
-import { redisReason, startCluster, startRedis } from './redis.js'
+import { redisReason, startCluster, startRedis, startReplicatedCluster } from './redis.js'
+import { startSentinel } from './sentinel.js'
+import { startTls, tlsReason } from './tls.js'
 
 const KINDS = {
   redis: { reason: redisReason, start: startRedis },
   cluster: { reason: redisReason, start: startCluster },
+  replicated: { reason: redisReason, start: startReplicatedCluster },
+  sentinel: { reason: redisReason, start: startSentinel },
+  tls: { reason: tlsReason, start: startTls },
   postgres: { reason: postgresReason, start: startPostgres },
 }
 
@@ -19,7 +24,7 @@ const start = async ({ kind, settings }) => {
   const service = await KINDS[kind].start(settings)
   const id = running.size + 1
   running.set(id, service)
-  return { id, url: service.url, ports: service.ports }
+  return { id, url: service.url, ports: service.ports, ca: service.ca }
 }
 
 /** `act` is to start, to kill or to restart one. */

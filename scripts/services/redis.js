@@ -1,4 +1,4 @@
-/** Private Redis servers: a single one, and a cluster of three masters. */
+/** Private Redis servers: a single one, and a cluster of three masters, with replicas or without. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { programEnvironment, provideProgram } from '../programs.js'
@@ -7,31 +7,40 @@ import { freePort, removeFolder, scratchFolder, startInstance } from './instance
 const run = promisify(execFile)
 
 /** What a command line of Redis answers. */
-const ask = async (port, ...words) => {
+export const ask = async (port, ...words) => {
   const { stdout } = await run('redis-cli', ['-p', String(port), ...words], {
     env: programEnvironment,
   })
   return stdout.trim()
 }
 
-const isAwake = async (port) => (await ask(port, 'PING').catch(() => '')) === 'PONG'
+const isAwake = async (port, flags) =>
+  (await ask(port, ...flags, 'PING').catch(() => '')) === 'PONG'
+
+/** Asks again until it is so. */
+export const until = async (isSo) => {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50))
+}
 
 const TRIES = 5
 
 /** `settings` are words of redis.conf: `['--appendonly', 'yes']`. */
-const startServer = async (folder, settings, more = () => []) => {
+export const startServer = (folder, settings, more = () => []) =>
+  startSomewhere(async (port) => [
+    ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
+    ...(await more()),
+    ...settings,
+  ])
+
+/** On a free port; `words` are asked for whenever another is tried. */
+export const startSomewhere = async (words, flags = []) => {
   for (let tries = 1; ; tries++) {
     const port = await freePort()
-    const args = [
-      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
-      ...(await more()),
-      ...settings,
-    ]
     try {
       const instance = await startInstance({
         command: 'redis-server',
-        args,
-        isReady: () => isAwake(port),
+        args: await words(port),
+        isReady: () => isAwake(port, flags),
       })
       return { port, ...instance }
     } catch (error) {
@@ -61,35 +70,38 @@ export const startRedis = async (settings = []) => {
 
 const SLOTS = 16_384
 
-export const startCluster = async (settings = []) => {
-  const folders = [1, 2, 3].map(scratchFolder)
-  const servers = await Promise.all(
-    folders.map(async (folder) => {
-      let bus
-      const more = async () => {
-        bus = await freePort()
-        return [
-          ...['--cluster-enabled', 'yes', '--cluster-port', String(bus)],
-          ...['--cluster-node-timeout', '5000'],
-        ]
-      }
-      const server = await startServer(folder, settings, more)
-      return { ...server, bus: () => bus }
-    }),
-  )
+export const startCluster = (settings = []) => startNodes({ settings, replicas: 0 })
+
+/** With a replica for each master, which takes its place soon after it is gone. */
+export const startReplicatedCluster = (settings = []) =>
+  startNodes({ settings: [...QUICK, ...settings], replicas: 3 })
+
+const MASTERS = 3
+
+/** How soon a master is missed, and how long a master waits for more replicas. */
+const QUICK = ['--cluster-node-timeout', '1000', '--repl-diskless-sync-delay', '0']
+
+const startNodes = async ({ settings, replicas }) => {
+  const folders = Array.from({ length: MASTERS + replicas }, scratchFolder)
+  const servers = await Promise.all(folders.map((folder) => startNode(folder, settings)))
   const [first] = servers
+  const masters = servers.slice(0, MASTERS)
   await Promise.all(
-    servers.map(async ({ port, bus }, i) => {
-      const [from, to] = [i, i + 1].map((n) => Math.floor((n * SLOTS) / servers.length))
-      await ask(port, 'CLUSTER', 'ADDSLOTSRANGE', String(from), String(to - 1))
-      if (port !== first.port) {
-        await ask(first.port, 'CLUSTER', 'MEET', '127.0.0.1', String(port), String(bus()))
-      }
+    masters.map(({ port }, i) => {
+      const [from, to] = [i, i + 1].map((n) => Math.floor((n * SLOTS) / MASTERS))
+      return ask(port, 'CLUSTER', 'ADDSLOTSRANGE', String(from), String(to - 1))
     }),
   )
-  while (!(await Promise.all(servers.map(({ port }) => isWhole(port)))).every(Boolean)) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  for (const { port, bus } of servers.slice(1)) {
+    await ask(first.port, 'CLUSTER', 'MEET', '127.0.0.1', String(port), String(bus()))
   }
+  await allWhole(servers)
+  for (const [i, { port }] of servers.slice(MASTERS).entries()) {
+    await ask(port, 'CLUSTER', 'REPLICATE', await ask(masters[i].port, 'CLUSTER', 'MYID'))
+  }
+  await until(async () =>
+    (await Promise.all(servers.slice(MASTERS).map(({ port }) => isInStep(port)))).every(Boolean),
+  )
   return {
     url: `redis+cluster://${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
     ports: servers.map(({ port }) => port),
@@ -102,7 +114,26 @@ export const startCluster = async (settings = []) => {
   }
 }
 
-const isWhole = async (port) => {
-  const info = await ask(port, 'CLUSTER', 'INFO')
-  return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3')
+const startNode = async (folder, settings) => {
+  let bus
+  const more = async () => {
+    bus = await freePort()
+    return [
+      ...['--cluster-enabled', 'yes', '--cluster-port', String(bus)],
+      ...['--cluster-node-timeout', '5000'],
+    ]
+  }
+  const server = await startServer(folder, settings, more)
+  return { ...server, bus: () => bus }
 }
+
+const allWhole = (servers) =>
+  until(async () => {
+    const infos = await Promise.all(servers.map(({ port }) => ask(port, 'CLUSTER', 'INFO')))
+    const known = `cluster_known_nodes:${servers.length}`
+    return infos.every((info) => info.includes('cluster_state:ok') && info.includes(known))
+  })
+
+/** A replica that has all that its master has. */
+export const isInStep = async (port) =>
+  (await ask(port, 'INFO', 'replication')).includes('master_link_status:up')

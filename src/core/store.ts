@@ -2,7 +2,7 @@
  * The one contract every store keeps: it shows values and the time to a pure step, and applies
  * what the step commits, atomically. Stores keep values; they know no limits and parse nothing.
  */
-import type { Instant } from './time.ts'
+import type { Instant, Span } from './time.ts'
 
 export type Key = string
 
@@ -63,6 +63,18 @@ export interface ScanPage {
   readonly next?: string
 }
 
+/**
+ * A spend of a token bucket, in the numbers of gcra.ts: what a store needs that moves them itself, and
+ * all that any store knows of limits.
+ */
+export interface PlainSpend {
+  readonly key: Key
+  readonly cost: number
+  readonly burst: number
+  /** The time that one token takes to come back. */
+  readonly interval: Span
+}
+
 export interface Store {
   /**
    * Runs a step over one consistent view and applies its commit, all or nothing; durable, where the
@@ -72,6 +84,13 @@ export interface Store {
    * lock for it; a step that writes all the same is a bug, and is told so.
    */
   transact<R>(step: Step<R>, guess?: readonly Key[], intent?: Intent): Promise<R>
+
+  /**
+   * The same as `transact` of a step that does nothing but these spends, all or nothing, each of another
+   * key. A shortcut that a store may have and need not: it moves the numbers itself, runs the step over
+   * what was there before, and rejects with our bug if the step would have committed anything else.
+   */
+  transactSpends?<R>(step: Step<R>, spends: readonly PlainSpend[]): Promise<R>
 
   /** A page of an append-only stream, oldest first, of positions beyond `after` (0 for the start). */
   read(stream: string, after: number, limit: number): Promise<readonly Entry[]>

@@ -8,6 +8,7 @@ import { millis } from '../../src/core/time.ts'
 import { addOne, counted, entriesOf, untilItAnswers } from '../support/hot-count.ts'
 import { placeAt } from '../support/remote-stores.ts'
 import { ownService, sharedUrl } from '../support/services.ts'
+import { expectNothingExtra, startSpends } from '../support/spend-load.ts'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 
@@ -61,6 +62,7 @@ describe.skipIf((await sharedUrl('cluster')) === undefined)('a Redis Cluster', (
         }
       }
     })
+    const spends = startSpends(store)
     for (const [from, to] of [
       [first, second],
       [second, first],
@@ -68,9 +70,11 @@ describe.skipIf((await sharedUrl('cluster')) === undefined)('a Redis Cluster', (
       await moveSlot(from, to, [third])
       const before = told
       await untilItAnswers(async () => expect(told).toBeGreaterThan(before))
+      await spends.goesOn()
     }
     isOver = true
     await Promise.all(lanes)
+    expectNothingExtra(await spends.end())
     const count = await counted(store)
     expect(count).toBeGreaterThanOrEqual(told)
     expect(count).toBeLessThanOrEqual(told + unsure)

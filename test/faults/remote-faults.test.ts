@@ -1,6 +1,5 @@
 /** What becomes of calls when a server or the way to it fails: nothing extra, no endless wait, no restart. */
 import { describe, expect, test } from 'vitest'
-import type { ServiceKind } from '../../scripts/services.js'
 import { millis } from '../../src/core/time.ts'
 import { createLimiter } from '../../src/requests/limiter/verbs.ts'
 import { acmeCatalog } from '../support/acme-catalog.ts'
@@ -11,11 +10,11 @@ import { placeAt } from '../support/remote-stores.ts'
 import { ownService, sharedUrl } from '../support/services.ts'
 
 /** What a killed server must have kept. */
-const SETTINGS: Readonly<Record<ServiceKind, readonly string[]>> = {
+const SETTINGS = {
   redis: ['--appendonly', 'yes', '--appendfsync', 'always'],
   cluster: ['--appendonly', 'yes', '--appendfsync', 'always'],
   postgres: [],
-}
+} as const
 
 const UNAVAILABLE = expect.objectContaining({ code: 'STORE_UNAVAILABLE' })
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)

@@ -2,16 +2,18 @@
 import { Cluster, Redis } from 'ioredis'
 import { Pool } from 'pg'
 import type { ServiceKind } from '../../scripts/services.js'
-import { type Span, seconds } from '../../src/core/time.ts'
+import { seconds } from '../../src/core/time.ts'
 import { postgres } from '../../src/stores/postgres/index.ts'
-import { redis } from '../../src/stores/redis/index.ts'
+import { type RedisOptions, redis } from '../../src/stores/redis/index.ts'
 import type { OptimistSettings } from '../../src/stores/remote/optimist.ts'
 import type { SharedStore } from '../../src/stores/remote/shared-store.ts'
 import { sharedUrl } from './services.ts'
 
+type PlaceSettings = OptimistSettings & Pick<RedisOptions, 'timeout' | 'script' | 'ca'>
+
 export interface RemotePlace {
   /** The same place each time. Through another port, if one is given. */
-  open(settings?: OptimistSettings & { readonly timeout?: Span }, port?: number): SharedStore
+  open(settings?: PlaceSettings, port?: number): SharedStore
   readonly url: string
   /** For processes of the test's own: where in the server it is. */
   readonly name: string

@@ -6,9 +6,9 @@ import {
   decideAll,
   fillBucket,
 } from '../../core/decide.ts'
-import type { GcraLimit } from '../../core/gcra.ts'
+import { emissionInterval, type GcraLimit } from '../../core/gcra.ts'
 import type { ChargeDate, Decision } from '../../core/limit.ts'
-import type { View, Write } from '../../core/store.ts'
+import type { PlainSpend, View, Write } from '../../core/store.ts'
 import { type Answer, type BucketCharge, toAnswer } from './charge.ts'
 
 export interface BatchResult {
@@ -25,6 +25,19 @@ export const charge = (charges: readonly BucketCharge[], view: View): BatchResul
   const verdict = limited.length === 0 ? undefined : decideAll(limited, view)
   const writes = verdict?.kept.filter((write) => write !== undefined) ?? []
   return { charges, verdict, answer: toAnswer(charges, verdict), writes }
+}
+
+/** The spends of a batch that does nothing else; undefined if it does, or would be refused as a mistake. */
+export const plainSpends = (
+  charges: readonly BucketCharge[],
+): readonly PlainSpend[] | undefined => {
+  const spends = new Map<string, PlainSpend>()
+  for (const { key, limit, cost, mode, shadow } of charges) {
+    if (limit === undefined) continue
+    if (mode !== 'spend' || shadow === true || spends.has(key)) return undefined
+    spends.set(key, { key, cost, burst: limit.burst, interval: emissionInterval(limit) })
+  }
+  return spends.size === 0 ? undefined : [...spends.values()]
 }
 
 /** Gives back, dated where it is known when the charge was made. Allowed if anything was. */

@@ -15,7 +15,16 @@ import { days, type Span } from '../../core/time.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { knownLimit, type LimitDefinition } from '../catalog/definition.ts'
 import { type Crossing, crossing, isDivided } from './across.ts'
-import { type BatchResult, charge, clear, datedAnswer, datesOf, giveBack, giving } from './batch.ts'
+import {
+  type BatchResult,
+  charge,
+  clear,
+  datedAnswer,
+  datesOf,
+  giveBack,
+  giving,
+  plainSpends,
+} from './batch.ts'
 import {
   type Answer,
   type Ask,
@@ -321,16 +330,17 @@ function settle(
   if (id !== undefined) {
     return rememberOnce(service, call, id, guess, (view) => act(charges, view))
   }
-  return store.transact(
-    (view) => {
-      const result = act(charges, view)
-      const { answer, writes } = result
-      const said = batch.dated ? datedAnswer(answer, datesOf(result)) : answer
-      return { writes, appends: [], result: said }
-    },
-    guess,
-    verb === 'check' ? 'look' : undefined,
-  )
+  const step = (view: View): Commit<Answer> => {
+    const result = act(charges, view)
+    const { answer, writes } = result
+    const said = batch.dated ? datedAnswer(answer, datesOf(result)) : answer
+    return { writes, appends: [], result: said }
+  }
+  if (verb === 'spend' && store.transactSpends !== undefined) {
+    const spends = plainSpends(charges)
+    if (spends !== undefined) return store.transactSpends(step, spends)
+  }
+  return store.transact(step, guess, verb === 'check' ? 'look' : undefined)
 }
 
 /** In one transaction with the memory of the operation id. */

@@ -84,7 +84,12 @@ describe('a mistake in headgate.yml names the thing, the rule, the finding and t
     ['logLevel: loud', 'FIELD_VALUE', '1:11', 'must be one of fatal, error'],
     ['operations: {perToken: 0}', 'FIELD_VALUE', '1:24', 'operations.perToken: must be a whole'],
     ['operations: {rememberFor: 24}', 'FIELD_VALUE', '1:27', 'must be a duration above zero'],
-    ['store: redis://a,b', 'STORE_URL_INVALID', '1:8', 'store: must be redis://, rediss:// (TLS)'],
+    [
+      'store: redis://a,b',
+      'STORE_URL_INVALID',
+      '1:8',
+      'store: must be redis://, redis+cluster:// or redis+sentinel://',
+    ],
     ['store: headgate.db', 'STORE_URL_INVALID', '1:8', 'found text without a scheme'],
     ['port: 1\nport: 2', 'DOCUMENT_DUPLICATE_KEY', '2:1', 'port'],
     ['[limits]', 'FIELD_TYPE', '1:1', 'headgate.yml: must be a map'],

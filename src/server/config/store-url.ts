@@ -24,11 +24,12 @@ export const storeUrl: TextReader<string> = {
   },
   schema: {
     type: 'string',
-    pattern: '^(memory:|sqlite:.+|rediss?(\\+cluster)?://.+|postgres(ql)?://.+)$',
+    pattern: '^(memory:|sqlite:.+|rediss?(\\+cluster|\\+sentinel)?://.+|postgres(ql)?://.+)$',
   },
 }
 
-const FORMS = 'must be memory:, sqlite:PATH, redis://…, redis+cluster://… or postgres://…'
+const FORMS =
+  'must be memory:, sqlite:PATH, redis://…, redis+cluster://…, redis+sentinel://… or postgres://…'
 
 export const parseStoreUrl = (url: string, place: StoreUrlPlace = {}): StoreAddress => {
   if (url === 'memory:') return { kind: 'memory' }
@@ -49,7 +50,7 @@ export const parseStoreUrl = (url: string, place: StoreUrlPlace = {}): StoreAddr
 }
 
 const KINDS = [
-  { name: 'redis', scheme: /^rediss?(?:\+cluster)?:/, check: parseRedisUrl },
+  { name: 'redis', scheme: /^rediss?(?:\+cluster|\+sentinel)?:/, check: parseRedisUrl },
   { name: 'postgres', scheme: /^postgres(?:ql)?:/, check: checkPostgresUrl },
 ] as const
 

@@ -3,12 +3,16 @@ import { parseRedisUrl } from './address.ts'
 
 const HERE = { host: 'localhost', port: 6_379 }
 const PLAIN = {
+  kind: 'server',
   hosts: [HERE],
   username: undefined,
   password: undefined,
   database: 0,
   tls: false,
-  cluster: false,
+  group: '',
+  sentinelUsername: undefined,
+  sentinelPassword: undefined,
+  script: true,
 }
 
 describe('a URL names', () => {
@@ -23,7 +27,7 @@ describe('a URL names', () => {
     [
       'redis+cluster://a:7000,b:7001,c',
       {
-        cluster: true,
+        kind: 'cluster',
         hosts: [
           { host: 'a', port: 7_000 },
           { host: 'b', port: 7_001 },
@@ -31,7 +35,28 @@ describe('a URL names', () => {
         ],
       },
     ],
-    ['rediss+cluster://ann@localhost/0', { cluster: true, tls: true, username: 'ann' }],
+    ['rediss+cluster://ann@localhost/0', { kind: 'cluster', tls: true, username: 'ann' }],
+    ['redis://localhost/3?script=off', { database: 3, script: false }],
+    [
+      'redis+sentinel://localhost/orders',
+      { kind: 'sentinel', hosts: [{ host: 'localhost', port: 26_379 }], group: 'orders' },
+    ],
+    [
+      'rediss+sentinel://:pin@a:1,b:2/my%20master/4?sentinelPassword=p%26q&sentinelUsername=eve',
+      {
+        kind: 'sentinel',
+        tls: true,
+        password: 'pin',
+        hosts: [
+          { host: 'a', port: 1 },
+          { host: 'b', port: 2 },
+        ],
+        group: 'my master',
+        database: 4,
+        sentinelUsername: 'eve',
+        sentinelPassword: 'p&q',
+      },
+    ],
   ])('%s', (url, found) => {
     expect(parseRedisUrl(url)).toEqual({ ...PLAIN, ...found })
   })
@@ -48,6 +73,13 @@ describe('refused, without a word of what may be a password', () => {
     'redis://localhost/secret',
     'redis://a,b',
     'redis+cluster://a/1',
+    'redis+sentinel://a',
+    'redis+sentinel://a/',
+    'redis+sentinel://a/master/secret',
+    'redis://a/1/2',
+    'redis://a?script=secret',
+    'redis://a?sentinelPassword=secret',
+    'redis+sentinel://a/b?password=secret',
     'redis://ann:100%secret@localhost',
     'redis://a b',
   ])('%s', (url) => {

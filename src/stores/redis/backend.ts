@@ -14,7 +14,7 @@ import { COMMIT, LOOK } from './scripts.ts'
  * Redis forgets a key this much later than it may be forgotten. A guess of some server must not fail
  * because Redis forgot on time: without it half of all guesses at short-lived keys did.
  */
-const GRACE: Span = minutes(1)
+export const GRACE: Span = minutes(1)
 
 export interface RedisBackendOptions {
   readonly link: RedisLink
@@ -34,14 +34,14 @@ export const redisBackend = ({ link, line, names, tag }: RedisBackendOptions): B
       }
       for (const part of parts) enter(call, part, names, now)
       const reply = await line.ask(() => link.run(COMMIT, call.keys, call.args))
-      const [seconds, micros, ...found] = listOf(reply)
+      const [seconds, micros, ...found] = replyList(reply)
       return { now: timeOf(seconds, micros), outcomes: found.map(toOutcome) }
     },
     look: async (keys) => {
       // In a cluster even the time is asked of the server that has the partition.
       const asked = keys.length > 0 ? keys.map(names.key) : [names.claims(tag)]
       const reply = await line.ask(() => link.run(LOOK, asked, []))
-      const [seconds, micros, ...found] = listOf(reply)
+      const [seconds, micros, ...found] = replyList(reply)
       const values = found.slice(0, keys.length).map(textOf)
       return { now: timeOf(seconds, micros), values }
     },
@@ -82,10 +82,10 @@ const toArgument = (value: Value | undefined): string => (value === undefined ? 
 const lifetimeOf = ({ expiresAt }: Write, now: Instant): number | '' =>
   expiresAt === undefined ? '' : toMillis(span(Math.max(0, expiresAt - now) + GRACE))
 
-const timeOf = (seconds: unknown, micros: unknown): Instant =>
+export const timeOf = (seconds: unknown, micros: unknown): Instant =>
   instant(Number(seconds) * 1_000_000 + Number(micros))
 
-function listOf(reply: unknown): readonly unknown[] {
+export function replyList(reply: unknown): readonly unknown[] {
   assert(Array.isArray(reply), 'a script of ours answers a list')
   return reply
 }
@@ -96,5 +96,5 @@ function toOutcome(found: unknown): PartOutcome {
   return { kind: 'conflict', current: current.map(textOf), claimed: claimed === 1 }
 }
 
-const textOf = (found: unknown): Value | undefined =>
+export const textOf = (found: unknown): Value | undefined =>
   typeof found === 'string' ? found : undefined

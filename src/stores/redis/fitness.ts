@@ -1,6 +1,7 @@
 /** Whether a Redis server can be a store: new enough, and nothing there that we cannot read. */
 import { quote } from '../../core/errors.ts'
 import type { ServerLine } from '../remote/line.ts'
+import type { RedisAddress } from './address.ts'
 import { redisMistake } from './errors.ts'
 import { isRedisReply, type RedisLink, type RedisNode } from './link.ts'
 import type { RedisNames } from './names.ts'
@@ -37,11 +38,17 @@ export const checkFitness = async (
  */
 export const findLosses = async (
   { link, line }: { link: RedisLink; line: ServerLine },
-  isCluster: boolean,
+  kind: RedisAddress['kind'],
 ): Promise<readonly string[]> => {
   const found = await Promise.all(link.nodes().map((node) => lossesOf(node, line)))
-  const failover = isCluster ? ['a cluster, whose failover may lose the newest writes'] : []
-  return [...new Set([...failover, ...found.flat()])]
+  return [...new Set([...FAILOVER[kind], ...found.flat()])]
+}
+
+/** Whatever the settings, and though no replica be there at the moment. */
+const FAILOVER: Readonly<Record<RedisAddress['kind'], readonly string[]>> = {
+  server: [],
+  cluster: ['a cluster, whose failover may lose the newest writes'],
+  sentinel: ['Sentinel, whose failover may lose the newest writes'],
 }
 
 async function lossesOf({ call }: RedisNode, line: ServerLine): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-/** The connection to a Redis server or cluster, through ioredis, set up so that nothing is sent twice. */
+/** The connection to a Redis server, to the master under Sentinel or to a cluster, through ioredis, set up so that nothing is sent twice. */
 import { Cluster, Redis } from 'ioredis'
 import { type Span, toMillis } from '../../core/time.ts'
 import type { RedisAddress } from './address.ts'
@@ -18,8 +18,14 @@ export interface RedisNode {
   call(command: string, ...args: readonly (string | number)[]): Promise<unknown>
 }
 
-export const openLink = (address: RedisAddress, timeout: Span): RedisLink =>
-  address.cluster ? clusterLink(address, timeout) : serverLink(address, timeout)
+export interface LinkOptions {
+  readonly timeout: Span
+  /** Certificates that are trusted instead of the system's. */
+  readonly ca?: string | undefined
+}
+
+export const openLink = (address: RedisAddress, options: LinkOptions): RedisLink =>
+  address.kind === 'cluster' ? clusterLink(address, options) : serverLink(address, options)
 
 /** Whether an error is Redis's own word: it has one of its own for those. */
 export const isRedisReply = (cause: unknown): boolean =>
@@ -32,10 +38,10 @@ const RECONNECT_MS = 200
  * ioredis would send a call again when its connection was cut, which may apply it twice: a call that
  * was cut fails instead, and with it those that wait for a connection that cannot be had.
  */
-const settingsFor = ({ username, password, tls }: RedisAddress, timeout: Span) => ({
-  ...(username !== undefined && { username }),
-  ...(password !== undefined && { password }),
-  ...(tls && { tls: {} }),
+const settingsFor = (address: RedisAddress, { timeout, ca }: LinkOptions) => ({
+  ...(address.username !== undefined && { username: address.username }),
+  ...(address.password !== undefined && { password: address.password }),
+  ...(address.tls && { tls: ca === undefined ? {} : { ca } }),
   connectTimeout: toMillis(timeout),
   // A connection to a machine that is gone may look alive for a quarter of an hour: one that owes an
   // answer for so long is given up, and the next may lead to the machine in its place.
@@ -46,12 +52,12 @@ const settingsFor = ({ username, password, tls }: RedisAddress, timeout: Span) =
   reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
 })
 
-function serverLink(address: RedisAddress, timeout: Span): RedisLink {
+function serverLink(address: RedisAddress, options: LinkOptions): RedisLink {
   const [{ host, port } = DEFAULT_HOST] = address.hosts
+  const settings = settingsFor(address, options)
   const client = new Redis({
-    ...settingsFor(address, timeout),
-    host,
-    port,
+    ...settings,
+    ...(address.kind === 'sentinel' ? sentinelSettings(address, options) : { host, port }),
     db: address.database,
     retryStrategy: () => RECONNECT_MS,
   })
@@ -59,12 +65,28 @@ function serverLink(address: RedisAddress, timeout: Span): RedisLink {
   return { ...link, nodes: () => [{ name: '', call: link.call }] }
 }
 
-function clusterLink(address: RedisAddress, timeout: Span): RedisLink {
+/** Asked anew at each connection which server is the master; and told when that changes. */
+const sentinelSettings = (address: RedisAddress, { timeout, ca }: LinkOptions) => ({
+  sentinels: [...address.hosts],
+  name: address.group,
+  ...(address.sentinelUsername !== undefined && { sentinelUsername: address.sentinelUsername }),
+  ...(address.sentinelPassword !== undefined && { sentinelPassword: address.sentinelPassword }),
+  ...(address.tls && {
+    enableTLSForSentinelMode: true,
+    sentinelTLS: ca === undefined ? {} : { ca },
+  }),
+  sentinelRetryStrategy: () => RECONNECT_MS,
+  sentinelReconnectStrategy: () => RECONNECT_MS,
+  sentinelCommandTimeout: toMillis(timeout),
+  failoverDetector: true,
+})
+
+function clusterLink(address: RedisAddress, options: LinkOptions): RedisLink {
   const client = new Cluster([...address.hosts], {
-    redisOptions: settingsFor(address, timeout),
+    redisOptions: settingsFor(address, options),
     // As above: no call is sent again because its connection was cut.
     retryDelayOnFailover: 0,
-    slotsRefreshTimeout: toMillis(timeout),
+    slotsRefreshTimeout: toMillis(options.timeout),
     clusterRetryStrategy: () => RECONNECT_MS,
   })
   return {
@@ -83,12 +105,21 @@ function clusterLink(address: RedisAddress, timeout: Span): RedisLink {
 
 /** What a server and a cluster have in common. */
 function linkOf(client: Redis | Cluster): Omit<RedisLink, 'nodes'> {
+  let isClosed = false
   // Told to those who call.
   client.on('error', () => {})
+  // ioredis gives up for good when a Sentinel tells it of a new master just while it connects.
+  client.on('end', () => {
+    const connect = () => (isClosed ? undefined : client.connect().catch(() => {}))
+    if (!isClosed) setTimeout(connect, RECONNECT_MS)
+  })
   return {
     call: (command, ...args) => client.call(command, ...args),
     run: runner((command, words) => client.call(command, words)),
-    close: async () => client.disconnect(),
+    close: async () => {
+      isClosed = true
+      client.disconnect()
+    },
   }
 }
 

@@ -10,6 +10,7 @@ import type { ServerLine } from '../remote/line.ts'
 import { type Optimist, type OptimistOptions, optimist } from '../remote/optimist.ts'
 import { type RedisBackendOptions, redisBackend } from './backend.ts'
 import { slotOfName, tagOfSlot } from './slots.ts'
+import { withScriptedSpends } from './spends.ts'
 
 /** Slots whose time is remembered, at 2 kB each: the first call to another asks for it once more. */
 const MAX_ENGINES = 4_096
@@ -19,22 +20,28 @@ interface PartitionOptions
     Pick<RedisBackendOptions, 'link' | 'names'> {
   /** One for each slot: where the server of one is gone, calls to others do not fail with it. */
   readonly newLine: () => ServerLine
+  /** Whether spends of plain token buckets go by their script. */
+  readonly script: boolean
 }
 
 export const partitionedCalls = ({
   link,
   names,
   newLine,
+  script,
   ...settings
 }: PartitionOptions): Optimist => {
   const seen = lastSeen()
   const engines = new Map<number, Optimist>()
   const underWay = new Set<Promise<unknown>>()
 
+  const newEngine = (slot: number): Optimist => {
+    const places = { link, line: newLine(), names, tag: tagOfSlot(slot) }
+    const ordinary = optimist({ ...settings, seen, backend: redisBackend(places) })
+    return script ? withScriptedSpends({ ...settings, ...places, seen, ordinary }) : ordinary
+  }
   const engineOf = (slot: number): Optimist => {
-    const known = engines.get(slot)
-    const backend = () => redisBackend({ link, line: newLine(), names, tag: tagOfSlot(slot) })
-    const engine = known ?? optimist({ ...settings, seen, backend: backend() })
+    const engine = engines.get(slot) ?? newEngine(slot)
     // To the end: the first is the one that was idle for longest.
     engines.delete(slot)
     engines.set(slot, engine)
@@ -46,14 +53,26 @@ export const partitionedCalls = ({
     return engine
   }
 
+  const follow = <R>(call: Promise<R>): Promise<R> => {
+    underWay.add(call)
+    return call.finally(() => underWay.delete(call))
+  }
+  const transact: Optimist['transact'] = async (step, guess = [], intent) => {
+    const slot = slotOf(step, guess)
+    for (const key of guess) checkSlot(slot, key)
+    return follow(engineOf(slot).transact(within(slot, step), guess, intent))
+  }
   return {
-    transact: async (step, guess = [], intent) => {
-      const slot = slotOf(step, guess)
-      for (const key of guess) checkSlot(slot, key)
-      const call = engineOf(slot).transact(within(slot, step), guess, intent)
-      underWay.add(call)
-      return call.finally(() => underWay.delete(call))
-    },
+    transact,
+    ...(script && {
+      transactSpends: async (step, spends) => {
+        const guess = spends.map(({ key }) => key)
+        const slot = slotOf(step, guess)
+        for (const key of guess) checkSlot(slot, key)
+        const { transactSpends } = engineOf(slot)
+        return transactSpends ? follow(transactSpends(step, spends)) : transact(step, guess)
+      },
+    }),
     drained: async () => {
       await Promise.allSettled(underWay)
     },

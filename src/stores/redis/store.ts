@@ -3,23 +3,32 @@
  * script call, and all calls of one moment travel in one.
  */
 import type { Span } from '../../core/time.ts'
+import { lastSeen } from '../remote/last-seen.ts'
 import { ANSWER_WITHIN, openLine, type ServerLine } from '../remote/line.ts'
-import { type OptimistSettings, optimist } from '../remote/optimist.ts'
+import { type Optimist, type OptimistSettings, optimist } from '../remote/optimist.ts'
 import { type SharedStore, sharedStore } from '../remote/shared-store.ts'
 import { parseRedisUrl } from './address.ts'
-import { redisBackend } from './backend.ts'
+import { type RedisBackendOptions, redisBackend } from './backend.ts'
 import { checkFitness, findLosses } from './fitness.ts'
 import { isRedisReply, openLink } from './link.ts'
 import { redisNames } from './names.ts'
 import { redisPages } from './pages.ts'
 import { partitionedCalls } from './partitions.ts'
 import { slotOfName } from './slots.ts'
+import { withScriptedSpends } from './spends.ts'
 
 export interface RedisOptions extends OptimistSettings {
-  /** `redis://`, `rediss://`, `redis+cluster://` or `rediss+cluster://`, with credentials if need be. */
+  /** `redis://`, `redis+cluster://` or `redis+sentinel://`, and `rediss…` with TLS; with credentials if need be. */
   readonly url: string
+  /** With TLS: the certificates to trust, as PEM text, instead of those that Node.js trusts. */
+  readonly ca?: string
   /** Before every name that Headgate uses on the server; `headgate:`. */
   readonly prefix?: string
+  /**
+   * Whether spends of plain token buckets go by a script of their own; true, or as `?script=off` of the
+   * URL says. It changes no answer.
+   */
+  readonly script?: boolean
   /** How long an answer may take before a call rejects with STORE_UNAVAILABLE; 2 s. */
   readonly timeout?: Span
 }
@@ -48,31 +57,39 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
   const options = typeof urlOrOptions === 'string' ? { url: urlOrOptions } : urlOrOptions
   const { url, prefix = 'headgate:', timeout = ANSWER_WITHIN } = options
   const address = parseRedisUrl(url)
-  const thing = address.cluster ? 'the Redis Cluster store' : 'the Redis store'
-  const link = openLink(address, timeout)
+  const isCluster = address.kind === 'cluster'
+  const thing = isCluster ? 'the Redis Cluster store' : 'the Redis store'
+  const { script = address.script } = options
+  const link = openLink(address, { timeout, ca: options.ca })
   const newLine = () => openLine({ thing, isAnswer: isRedisReply, timeout })
   const names = redisNames(prefix)
   const places = { link, line: newLine(), names }
   const store = sharedStore({
     thing,
     open: () => checkFitness(thing, places),
-    calls: address.cluster
-      ? partitionedCalls({ ...options, link, names, newLine, thing })
-      : optimist({ ...options, thing, backend: redisBackend(places) }),
-    pages: redisPages({
-      ...places,
-      lineOf: address.cluster ? linesBySlot(newLine) : () => places.line,
-    }),
-    partition: address.cluster ? (name) => String(slotOfName(name)) : () => '',
+    calls: isCluster
+      ? partitionedCalls({ ...options, link, names, newLine, thing, script })
+      : serverCalls({ ...options, ...places, thing, script }),
+    pages: redisPages({ ...places, lineOf: isCluster ? linesBySlot(newLine) : () => places.line }),
+    partition: isCluster ? (name) => String(slotOfName(name)) : () => '',
     close: link.close,
   })
   return {
     ...store,
     losses: async () => {
       await store.opened()
-      return findLosses(places, address.cluster)
+      return findLosses(places, address.kind)
     },
   }
+}
+
+function serverCalls(
+  parts: OptimistSettings &
+    RedisBackendOptions & { readonly thing: string; readonly script: boolean },
+): Optimist {
+  const seen = lastSeen()
+  const ordinary = optimist({ ...parts, seen, backend: redisBackend(parts) })
+  return parts.script ? withScriptedSpends({ ...parts, seen, ordinary }) : ordinary
 }
 
 /** One for each slot that lists are read in: at most 16,384, of a few words each. */

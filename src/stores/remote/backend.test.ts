@@ -31,7 +31,7 @@ const OPENERS: Readonly<Record<string, () => Promise<Opened | undefined>>> = {
   redis: async () => {
     const place = await remotePlace('redis')
     if (place === undefined) return undefined
-    const link = openLink(parseRedisUrl(place.url), TIMEOUT)
+    const link = openLink(parseRedisUrl(place.url), { timeout: TIMEOUT })
     const names = redisNames(place.name)
     const connect = () => redisBackend({ link, line: openLine(PATIENT), names })
     return { connect, close: link.close }

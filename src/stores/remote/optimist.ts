@@ -6,7 +6,7 @@
  * Calls of one moment travel together; one group is under way at a time, and the next gathers meanwhile.
  */
 import { assert, StoreError } from '../../core/errors.ts'
-import type { Intent, Key, Step, Value } from '../../core/store.ts'
+import type { Intent, Key, PlainSpend, Step, Value } from '../../core/store.ts'
 import { type Clock, type Instant, type Span, seconds, span, type Uptime } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
 import { checkCommit, checkKeys } from '../bounds.ts'
@@ -16,6 +16,8 @@ import { type LastSeen, lastSeen, serverTime } from './last-seen.ts'
 
 export interface Optimist {
   transact<R>(step: Step<R>, guess?: readonly Key[], intent?: Intent): Promise<R>
+  /** Only where the server has a way of its own for them. */
+  transactSpends?<R>(step: Step<R>, spends: readonly PlainSpend[]): Promise<R>
   /** Resolves once nothing is under way or waits. */
   drained(): Promise<void>
 }
@@ -58,9 +60,6 @@ export const optimist = (options: OptimistOptions): Optimist => {
   const { thing, uptime = processUptime } = options
   const waiting = groups<Call>(rounds(options, (calls, pauseMs) => waiting.again(calls, pauseMs)))
   const looking = groups<Look>(glances(options, (looks) => looking.again(looks)))
-  const taken = (isTaken: boolean, reject: (error: unknown) => void): void => {
-    if (!isTaken) reject(contended(thing, `${MAX_WAITING} calls already waiting`))
-  }
 
   const change = <R>(step: Step<R>, guess: readonly Key[]): Promise<R> =>
     new Promise((resolve, reject) => {
@@ -68,7 +67,8 @@ export const optimist = (options: OptimistOptions): Optimist => {
         const commit = step(view)
         return { commit, end: () => resolve(commit.result) }
       }
-      taken(waiting.push({ guess, enter, reject, since: uptime(), losses: 0 }), reject)
+      const isTaken = waiting.push({ guess, enter, reject, since: uptime(), losses: 0 })
+      if (!isTaken) reject(overfull(thing))
     })
   const look = <R>(step: Step<R>, guess: readonly Key[]): Promise<R> =>
     new Promise((resolve, reject) => {
@@ -78,7 +78,8 @@ export const optimist = (options: OptimistOptions): Optimist => {
         return missing
       }
       const keys = new Set(guess)
-      taken(looking.push({ keys, enter, reject, since: uptime(), losses: 0 }), reject)
+      const isTaken = looking.push({ keys, enter, reject, since: uptime(), losses: 0 })
+      if (!isTaken) reject(overfull(thing))
     })
 
   return {
@@ -177,8 +178,12 @@ function rounds(
 }
 
 /** Rejects what has waited for too long, whether for a turn or for others to let it win. */
-const patienceOf =
-  ({ thing, uptime = processUptime, patience = PATIENCE }: OptimistOptions) =>
+export const patienceOf =
+  ({
+    thing,
+    uptime = processUptime,
+    patience = PATIENCE,
+  }: Pick<OptimistOptions, 'thing' | 'uptime' | 'patience'>) =>
   ({ since, losses, reject }: Pick<Call, 'since' | 'losses' | 'reject'>): boolean => {
     if (uptime() - since < patience) return true
     const lost = 'others writing the same keys all the while'
@@ -187,7 +192,7 @@ const patienceOf =
   }
 
 /** Characters of one trip; calls that have more between them travel apart, so that none fails for others. */
-const MAX_TRIP_LENGTH = 1_048_576
+export const MAX_TRIP_LENGTH = 1_048_576
 
 function lengthOf(parts: readonly GatheredPart<Call>[]): number {
   let length = 0
@@ -225,6 +230,10 @@ function sum(
   }
   return { calls, conflicts, writes, appends }
 }
+
+/** Too many wait already. */
+export const overfull = (thing: string): StoreError =>
+  contended(thing, `${MAX_WAITING} calls already waiting`)
 
 const contended = (thing: string, finding: string): StoreError =>
   new StoreError({

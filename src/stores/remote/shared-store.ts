@@ -35,6 +35,7 @@ export interface SharedStore extends Store {
 
 export const sharedStore = (parts: SharedStoreParts): SharedStore => {
   const { thing, calls, pages, partition } = parts
+  const { transactSpends } = calls
   const open = onceItSucceeds(parts.open)
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
@@ -52,6 +53,9 @@ export const sharedStore = (parts: SharedStoreParts): SharedStore => {
   return {
     opened: () => accept(async () => {}),
     transact: (step, guess, intent) => accept(() => calls.transact(step, guess, intent)),
+    ...(transactSpends && {
+      transactSpends: (step, spends) => accept(() => transactSpends(step, spends)),
+    }),
     read: async (stream, after, limit) => {
       checkName('stream', stream)
       checkPosition(after)
