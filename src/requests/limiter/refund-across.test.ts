@@ -69,6 +69,32 @@ test('a leg that was given back is charged by a retry, though a refund came betw
   expect([await left('ann'), await left('bob')]).toEqual([4, 4])
 })
 
+test('a refund of more than was charged gives nothing back, though the reply to its claim was lost', async () => {
+  const { inner, server, left } = cluster()
+  await server().spend(both)
+  let lost = 0
+  const transact: Store['transact'] = async (step, guess = [], intent) => {
+    const result = await inner.transact(step, guess, intent)
+    const isClaim = intent !== 'look' && guess.some((key) => key.startsWith('operations/'))
+    if (isClaim && lost++ === 0) throw new StoreError(DOWN)
+    return result
+  }
+  const tooMuch = {
+    operationId: 'a',
+    charges: [
+      { limit: 'Hits' as const, id: 'ann' },
+      { limit: 'Hits' as const, id: 'bob', cost: 2 },
+    ],
+  }
+  const deaf = limiter({ store: { ...inner, transact }, limits: HITS })
+  await expect(deaf.refund(tooMuch)).rejects.toThrow('must answer')
+  const mistake = { code: 'OPERATION_CHARGES' }
+  expect(await mistakeOfPromise(server().refund(tooMuch))).toMatchObject(mistake)
+  expect([await left('ann'), await left('bob')]).toEqual([4, 4])
+  expect(await server().refund({ operationId: 'a' })).toMatchObject({ allowed: true })
+  expect([await left('ann'), await left('bob')]).toEqual([5, 5])
+})
+
 test('a replay charges nothing under a limit that came into force since, and is not refused by it', async () => {
   const { inner } = cluster()
   const server = (pages: string) => {

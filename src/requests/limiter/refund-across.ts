@@ -52,7 +52,7 @@ export const refundAcross = (
     const source = { spent, hash: spend.hash }
     const [claiming, checking] = await Promise.allSettled([
       hold.claim(asks),
-      named && begun === undefined ? checkNamed(parts, legs, source) : undefined,
+      named && spent && checkNamed(parts, legs, source, begun),
     ])
     if (claiming.status === 'rejected') throw claiming.reason
     const claim = claiming.value
@@ -88,24 +88,32 @@ interface SpendSource {
 const spentLeg = ({ charges }: Leg, { hash }: SpendSource): Key =>
   legKey(charges[0]?.bucket.tag ?? '', hash)
 
-/** Before anything is given back: no more may be named than was charged. */
+/**
+ * Before anything is given back: no more may be named than was charged. Where a leg has given back under
+ * this claim, that was found before. A claim alone says nothing: its reply may have been lost.
+ */
 async function checkNamed(
   { store, bucketOf }: HoldParts,
   legs: readonly Leg[],
   source: SpendSource,
+  begun: OperationClaim | undefined,
 ): Promise<void> {
   const check = (leg: Leg) => {
     const key = spentLeg(leg, source)
     return store.transact(
       (view) => {
+        if (begun && recallLeg(view, leg.key, begun)?.told !== undefined) return unchanged(true)
         undoing(bucketOf, toldBy(view, key, source.spent), leg.charges)
-        return unchanged(undefined)
+        return unchanged(false)
       },
-      [key],
+      [key, leg.key],
       'look',
     )
   }
-  await Promise.all(legs.map(check))
+  const checked = await Promise.allSettled(legs.map(check))
+  if (checked.some((one) => one.status === 'fulfilled' && one.value)) return
+  const refused = checked.find((one) => one.status === 'rejected')
+  if (refused !== undefined) throw refused.reason
 }
 
 function toldBy(view: View, key: Key, spent: OperationClaim | undefined): readonly Told[] {

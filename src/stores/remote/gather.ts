@@ -4,7 +4,7 @@
  * together, all others alone.
  */
 import type { Append, Commit, Key, Value, View, Write } from '../../core/store.ts'
-import type { Instant } from '../../core/time.ts'
+import type { Instant, Span } from '../../core/time.ts'
 import { checkCommit, checkKeys } from '../bounds.ts'
 import type { Part } from './backend.ts'
 
@@ -13,10 +13,12 @@ export interface Call {
   /** Runs the step: what it would change, and what answers the caller once that is done. */
   enter(view: View): { readonly commit: Commit<unknown>; end(): void }
   reject(error: unknown): void
-  /** When it came, by the uptime of the process. */
-  readonly since: number
+  /** When it came, or first knew what there is, by the uptime of the process. */
+  since: number
   /** How often it had to run again. */
   losses: number
+  /** How long its last trip took, if it came to nothing though no other server was in the way. */
+  took?: Span
 }
 
 /** By then chance alone does not explain it: others are nearer to the server, or busier. */

@@ -242,6 +242,23 @@ describe('failures', () => {
     expect(other).toBeLessThan(30)
   })
 
+  test.each([
+    ['knows nothing', undefined],
+    ['knows what there is', ['a']],
+  ])(
+    'a call that %s and travels longer than its patience arrives the second time: no other was in its way',
+    async (_, known) => {
+      const { open, server, clock } = setting()
+      const one = open()
+      server.values.set('a', '41')
+      if (known !== undefined) await one.transact((view) => answer(view.read('a')), known)
+      const before = one.backend.trips.commits
+      one.backend.meanwhile = () => clock.advance(seconds(7))
+      expect(await one.transact(increment('a'), ['a'])).toBe(42)
+      expect(one.backend.trips.commits - before).toBe(2)
+    },
+  )
+
   test('a call that found no turn within its patience gives up, and is not sent any more', async () => {
     const { open, server, clock } = setting()
     const one = open()

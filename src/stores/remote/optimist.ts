@@ -121,19 +121,30 @@ function rounds(
     return isInTime(call)
   }
 
-  const settle = (part: GatheredPart<Call>, outcome: PartOutcome | undefined): void => {
+  /** That nobody got in its way the first time is no loss: its patience begins when it knows what there is. */
+  const learnt = (call: Call, took: Span): void => {
+    call.took = took
+    if (call.losses === 0) call.since = uptime()
+  }
+
+  const settle = (part: GatheredPart<Call>, outcome: PartOutcome | undefined, took: Span): void => {
     if (outcome?.kind !== 'conflict') {
       for (const { key, value } of part.writes) seen.wrote(key, value)
       part.end()
       return
     }
+    let isInTheWay = outcome.claimed
     for (const [i, key] of [...part.expected.keys(), ...part.guessed].entries()) {
       const value = outcome.current[i]
       const was = part.expected.get(key)
       // Not if it was only never seen: then nobody else need be writing it.
-      if (was !== undefined && was !== value) seen.doubt(key)
+      if (was !== undefined && was !== value) {
+        seen.doubt(key)
+        isInTheWay = true
+      }
       seen.saw(key, value)
     }
+    if (!isInTheWay) for (const call of part.calls) learnt(call, took)
     again(part.calls.filter(isPatient), outcome.claimed ? CLAIMED_PAUSE_MS : 0)
   }
 
@@ -151,10 +162,12 @@ function rounds(
     if (busy.length === 0) return
     try {
       const overridden = clock !== undefined
+      const sent = uptime()
       const reply = await backend.commit(busy, { now, overridden, maxAge: maxAgeOf(calls) })
       assert(reply.outcomes.length === busy.length, 'every part has an outcome')
       time.heard(reply.now)
-      for (const [i, part] of busy.entries()) settle(part, reply.outcomes[i])
+      const took = span(uptime() - sent)
+      for (const [i, part] of busy.entries()) settle(part, reply.outcomes[i], took)
       onGroup?.(sum(busy, reply.outcomes))
     } catch (error) {
       // What was applied is not known: guesses about these keys are worth nothing now.
@@ -207,8 +220,14 @@ function lengthOf(parts: readonly GatheredPart<Call>[]): number {
 /** As often as a decision may be older than at first: the patience of a call ends it anyway. */
 const MAX_AGES = 4
 
+/** And as long as a call is known to travel, with some to spare: one that is large arrives too. */
 const maxAgeOf = (calls: readonly Call[]): Span =>
-  span(MAX_DECISION_AGE * Math.min(MAX_AGES, 1 + Math.max(...calls.map(({ losses }) => losses))))
+  span(
+    Math.max(
+      MAX_DECISION_AGE * Math.min(MAX_AGES, 1 + Math.max(...calls.map(({ losses }) => losses))),
+      2 * Math.max(...calls.map(({ took = 0 }) => took)),
+    ),
+  )
 
 /** Nothing to compare and nothing to apply. */
 const isIdle = ({ expected, writes, appends }: GatheredPart<Call>): boolean =>
