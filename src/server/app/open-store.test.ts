@@ -60,9 +60,9 @@ for (const kind of ['redis', 'postgres', 'cluster'] as const) {
   })
 }
 
-const [redisUrl, clusterUrl] = [await sharedUrl('redis'), await sharedUrl('cluster')]
+const redisUrl = await sharedUrl('redis')
 
-describe.skipIf(redisUrl === undefined || clusterUrl === undefined)('money on Redis', () => {
+describe.skipIf(redisUrl === undefined)('money on Redis', () => {
   const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
   const open = async (url: string) => (await openStore(url, { mustKeep: true })).close()
   const refusal = (finding: string) => ({
@@ -85,8 +85,18 @@ describe.skipIf(redisUrl === undefined || clusterUrl === undefined)('money on Re
     await expect(open(url)).rejects.toMatchObject(refusal('maxmemory-policy is allkeys-lru'))
   })
 
-  test('is refused by a cluster, and by a server with a replica, whatever their settings', async () => {
-    await expect(open(clusterUrl ?? '')).rejects.toMatchObject(refusal('a cluster'))
+  test.each([
+    ['cluster', ['a cluster']],
+    ['replicated', ['a cluster', 'replicas']],
+    ['sentinel', ['Sentinel', 'replicas']],
+  ] as const)('is refused by a service of kind %s, whatever its settings', async (kind, losses) => {
+    const { url } = await ownService(kind, DURABLE)
+    const refused: unknown = await open(url).catch((error: unknown) => error)
+    for (const loss of losses) expect(refused).toMatchObject(refusal(loss))
+    expect(refused).not.toMatchObject(refusal('appendonly'))
+  })
+
+  test('is refused by a server with a replica, whatever its settings', async () => {
     const { url, ports } = await ownService('redis', DURABLE)
     const follow = ['--replicaof', `127.0.0.1 ${ports[0]}`]
     await ownService('redis', [...DURABLE, ...follow])
