@@ -21,6 +21,7 @@ import {
   datedAnswer,
   giveBack,
   nothingReturned,
+  plainSpends,
   retoldAnswer,
 } from './batch.ts'
 import type { Answer, Batch, BucketCharge } from './charge.ts'
@@ -117,9 +118,7 @@ async function spendUnnamed(
   const legs = legsOf(charges, '', isLimited)
   const looked = answerOf(charges, legs, await lookAt(store, legs))
   if (!looked.allowed) return looked
-  const settled = await Promise.allSettled(
-    legs.map((leg) => inBuckets(store, leg, (view) => spendUnremembered(view, leg))),
-  )
+  const settled = await Promise.allSettled(legs.map((leg) => spendUnremembered(store, leg)))
   const spent = settled.map((one) => (one.status === 'fulfilled' ? one.value : UNKNOWN))
   const failure = failureOf(settled)
   const answer = answerOf(
@@ -144,10 +143,17 @@ async function spendUnnamed(
   return answer
 }
 
-function spendUnremembered(view: View, { charges }: Leg): Commit<LegSpend> {
-  const result = charge(charges, view)
-  const state = result.answer.allowed ? ('charged' as const) : ('refused' as const)
-  return { writes: result.writes, appends: [], result: { state, told: tellOf(result, 'spend') } }
+/** By the store's own way for plain spends, where it has one and the leg is nothing else. */
+function spendUnremembered(store: Store, leg: Leg): Promise<LegSpend> {
+  const step = (view: View): Commit<LegSpend> => {
+    const result = charge(leg.charges, view)
+    const state = result.answer.allowed ? ('charged' as const) : ('refused' as const)
+    return { writes: result.writes, appends: [], result: { state, told: tellOf(result, 'spend') } }
+  }
+  const spends = store.transactSpends && plainSpends(leg.charges)
+  return spends && store.transactSpends
+    ? store.transactSpends(step, spends)
+    : inBuckets(store, leg, step)
 }
 
 /** Checks, resets, and refunds without an operation id: no leg depends on another. */

@@ -31,15 +31,17 @@ async function moment(gates: readonly Gate[], random: Random): Promise<readonly 
   const id = `id${random.below(3)}`
   const cost = random.below(4)
   const charges = [
-    { limit: 'Hits' as const, id, cost },
-    { limit: 'Days' as const, id },
-  ]
+    { limit: 'Hits', id, cost },
+    { limit: 'Days', id },
+  ] as const
   const verbs = [
     () => gate.spend({ charges: [{ limit: 'Hits', id, mode: 'try' }] }),
     () => gate.check('Hits', id, { cost }),
     () => gate.spend({ charges, operationId: `${random.below(10)}-${id}-${cost}` }),
     () => gate.refund('Hits', id, { cost }),
     () => gate.reset('Hits', id),
+    // In a cluster, of two slots.
+    () => gate.spend({ charges: [charges[0], { limit: 'Days', id: 'elsewhere' }], dated: true }),
   ]
   if (random.below(3) === 0) return [await random.pick(verbs)()]
   const spends = Array.from({ length: 1 + random.below(6) }, () => {
