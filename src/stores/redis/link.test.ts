@@ -1,5 +1,7 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { serveHeadgate } from '../../../test/support/cli.ts'
+import { configFolder } from '../../../test/support/config-folder.ts'
 import { addOne, untilItAnswers } from '../../../test/support/hot-count.ts'
 import { placeAt } from '../../../test/support/remote-stores.ts'
 import { ownService, sharedUrl } from '../../../test/support/services.ts'
@@ -13,6 +15,15 @@ describe.skipIf((await sharedUrl('tls')) === undefined)('with TLS', () => {
     expect(await addOne(store)).toBe(1)
     expect(await addOne(store)).toBe(2)
     await store.close()
+  })
+
+  test('the service trusts an authority that Node.js is told of', async () => {
+    const { url, ca = '' } = await ownService('tls')
+    const config = `store: ${url}\nlimits: { Orders: { id: opaque, burst: 20, period: 24h } }`
+    const folder = configFolder({ 'headgate.yml': config, 'ca.pem': ca })
+    const env = { NODE_EXTRA_CA_CERTS: `${folder.path}/ca.pem` }
+    const server = await serveHeadgate(['--log-level', 'warn'], { cwd: folder.path, env })
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
   })
 
   test('a server whose authority is not trusted is told nothing, as if it were down', async () => {
