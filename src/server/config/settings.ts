@@ -77,7 +77,7 @@ export const SERVER_SETTINGS = settingsTable({
     flag: 'store URL',
     variable: 'HEADGATE_STORE',
     sentence:
-      'Where state is kept: `memory:`, `sqlite:PATH`, `redis://HOST`, `redis+cluster://HOST,HOST` or `postgres://HOST/DATABASE`.',
+      'Where state is kept: `memory:`, `sqlite:PATH`, `redis://HOST`, `redis+sentinel://HOST,HOST/NAME`, `redis+cluster://HOST,HOST` or `postgres://HOST/DATABASE`.',
   },
   acceptRedisLosses: {
     reader: trueOrFalse,

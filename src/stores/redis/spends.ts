@@ -21,7 +21,7 @@ import {
   patienceOf,
 } from '../remote/optimist.ts'
 import { GRACE, type RedisBackendOptions, replyList, textOf, timeOf } from './backend.ts'
-import { SPEND } from './scripts.ts'
+import { SPEND } from './spend-script.ts'
 
 interface SpendsOptions extends RedisBackendOptions, OptimistSettings {
   /** Names the store in errors. */
