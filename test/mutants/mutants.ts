@@ -44,6 +44,22 @@ export const MUTANTS: readonly Mutant[] = [
     case: 'what differs from what was expected is a conflict',
   },
   {
+    name: 'the script of spends admits one more than the burst',
+    file: 'src/stores/redis/spend-script.ts',
+    text: "if used > burst * interval then mark = '0' end",
+    becomes: "if used > (burst + 1) * interval then mark = '0' end",
+    test: 'src/stores/redis/spends.test.ts',
+    case: 'give the answers and TATs of the recorded traces',
+  },
+  {
+    name: 'a scripted spend waits for its turn without end',
+    file: 'src/stores/redis/spends.ts',
+    text: 'tripOf(calls.filter(isInTime))',
+    becomes: 'tripOf(calls)',
+    test: 'src/stores/redis/spends.test.ts',
+    case: 'for longer than its patience is told so, and is not made',
+  },
+  {
     name: 'a remote store sends what has waited for too long',
     file: 'src/stores/remote/optimist.ts',
     text: 'const calls = waiting.filter(isInTime)',
