@@ -64,7 +64,8 @@ describe.runIf(proving)('at full counts', () => {
 })
 
 /** What a test run needs: its sources, what builds them, and the packages of this checkout. */
-const PARTS = ['src', 'test/setup', 'test/support', 'test/faults', 'scripts', 'package.json']
+const FOLDERS = ['src', 'test/setup', 'test/support', 'test/faults', 'test/vectors', 'scripts']
+const PARTS = [...FOLDERS, 'package.json']
 const CONFIGS = ['vitest.config.ts', 'tsconfig.json', 'tsconfig.build.json']
 
 function copyOfProject(): string {
