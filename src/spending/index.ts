@@ -38,6 +38,7 @@ export type {
   SpendingMode,
 } from './flow/ask.ts'
 export type { Party } from './flow/balances.ts'
+export type { OpenHold, OpenHolds, OpenHoldsAsk } from './flow/open-holds.ts'
 export type { Reversal, ReverseAsk } from './flow/reversal.ts'
 export {
   type ExchangeRate,
@@ -96,6 +97,7 @@ export type {
   SpendingLedger,
   SpendingOverview,
   SpendingReport,
+  TierUsage,
   WindowUsage,
 } from './ledger/ledger.ts'
 export { type Anchor, parseAnchor } from './ledger/walk.ts'
@@ -112,8 +114,20 @@ export {
   type Expense,
   openCaptureQueue,
 } from './operator/capture-queue.ts'
-export type { LinkAsk, PlanAsk, PlanDetails } from './plans/administration.ts'
-export type { GrantAnswer, GrantAsk } from './plans/grants.ts'
+export type {
+  LinkAsk,
+  PlanAsk,
+  PlanChangeAsk,
+  PlanDetails,
+  RetireAsk,
+} from './plans/administration.ts'
+export type {
+  GrantAnswer,
+  GrantAsk,
+  GrantStanding,
+  VoidAnswer,
+  VoidAsk,
+} from './plans/grants.ts'
 export type { Allowance, Plan, PlanCatalog, SpendingSettings, Tier } from './plans/plan.ts'
 export { changesNothing, diffPlans, type LinkChange, type PlanDiff } from './plans/plan-diff.ts'
 export type { PlanEntry } from './plans/plan-entry.ts'

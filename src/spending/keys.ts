@@ -5,7 +5,7 @@
 import { quote } from '../core/errors.ts'
 import { listedName, nameOf } from '../core/names.ts'
 import type { Key } from '../core/store.ts'
-import type { Instant } from '../core/time.ts'
+import { type Instant, instant } from '../core/time.ts'
 import { spendingMistake } from './mistake.ts'
 
 /** Plans of general users are called so; no configured plan is. */
@@ -52,6 +52,25 @@ export interface SpendingKeys {
   /** These two are many, so their names are short. */
   hold(id: string): Key
   operation(verb: string, id: string): Key
+  /** The index of the holds that are open: those that end first come first. */
+  readonly openHolds: string
+  openHold(hold: OpenHoldName): Key
+}
+
+/** How the list of open holds names one. */
+export interface OpenHoldName {
+  readonly id: string
+  readonly expiresAt: Instant
+}
+
+/** What `openHold` made of it. A text that it did not make gives a hold that nobody knows. */
+export const openHoldIn = (item: string): OpenHoldName => {
+  const end = item.indexOf('.')
+  const expiresAt = Number(item.slice(0, Math.max(0, end)))
+  return {
+    id: item.slice(end + 1),
+    expiresAt: instant(Number.isSafeInteger(expiresAt) ? expiresAt : 0),
+  }
 }
 
 /** What the payer has ever paid and holds open now: not of any window, as its balance is not. */
@@ -79,6 +98,7 @@ function makeKeys(payer: string, name: (...parts: readonly string[]) => string):
   const [plans, windows, outflow] = [name('plans'), name('windows'), name(OUTFLOW)]
   const fundsList = name('funds')
   const links = (plan: string) => name('links', plan)
+  const openHolds = name('open')
   const balances = lastMade((window: Instant) => name('window', String(window)))
   return {
     payer,
@@ -105,6 +125,9 @@ function makeKeys(payer: string, name: (...parts: readonly string[]) => string):
     linked: (plan, member) => listedName(links(plan), member),
     hold: (id) => name('h', id),
     operation: (verb, id) => name('o', verb, id),
+    openHolds,
+    // Instants have sixteen digits until the year 2286, so names sort by time.
+    openHold: ({ expiresAt, id }) => listedName(openHolds, `${expiresAt}.${id}`),
   }
 }
 

@@ -207,6 +207,8 @@ test('in every window and over all, no more is charged than limits and grants al
       for (const each of events) await books.happen(each)
       const sums = Object.entries(await books.sums())
       expect(sums.filter(([, { charged, allowed }]) => charged > allowed)).toEqual([])
+      const { found, due } = await books.lists()
+      expect(found).toEqual(due)
       expect(await books.spending.verify()).toMatchObject({ findings: [] })
     }),
     { numRuns: times(150, 8_000) },

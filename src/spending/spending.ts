@@ -50,14 +50,27 @@ import { compactLedger } from './ledger/compaction.ts'
 import { type SpendingLedger, spendingLedger } from './ledger/ledger.ts'
 import { type BalanceReading, readingAct } from './operator/balance.ts'
 import {
+  changePlan,
   createPlan,
   type LinkAsk,
   linkAct,
   type PlanAsk,
+  type PlanChangeAsk,
+  type RetireAsk,
+  retirePlan,
   switchPlan,
   unlinkAct,
 } from './plans/administration.ts'
-import { type GrantAnswer, type GrantAsk, grantAct } from './plans/grants.ts'
+import {
+  type GrantAnswer,
+  type GrantAsk,
+  type GrantStanding,
+  grantAct,
+  grantsAct,
+  type VoidAnswer,
+  type VoidAsk,
+  voidAct,
+} from './plans/grants.ts'
 import type { Plan, PlanCatalog, SpendingSettings } from './plans/plan.ts'
 import { createSponsor, type Sponsor } from './sponsor.ts'
 import {
@@ -114,7 +127,15 @@ export interface SpendingAdministration {
   pushBalance(amount: bigint, at?: Instant): Promise<BalanceReading>
   /** Gives one plan more, once. */
   grant(ask: GrantAsk): Promise<GrantAnswer>
+  /** A plan's grants of which anything can still be used, in the order of use. */
+  grants(plan: string): Promise<readonly GrantStanding[]>
+  /** Takes back what is left of a grant. What open holds have pinned stays theirs until they end. */
+  voidGrant(ask: VoidAsk): Promise<VoidAnswer>
   createPlan(ask: PlanAsk): Promise<Plan>
+  /** Another tier, limit or name, in force at once. Members come and go by `link` and `unlink`. */
+  changePlan(ask: PlanChangeAsk): Promise<Plan>
+  /** For good: it pays for nothing new, and its open holds settle. */
+  retirePlan(ask: RetireAsk): Promise<Plan>
   activatePlan(id: string, note?: Note): Promise<Plan>
   /** From then on it refuses with PLAN_INACTIVE. */
   deactivatePlan(id: string, note?: Note): Promise<Plan>
@@ -238,7 +259,11 @@ function administration(change: Change): Omit<SpendingAdministration, 'repairClo
     resetWindow: async (note = {}) => change(direct(openWindowEarly(note))),
     pushBalance: async (amount, at) => change(readingAct(parseAmount(amount, 'balance'), at)),
     grant: async (ask) => change(grantAct(ask, newNonce())),
+    grants: (plan) => change(grantsAct(plan)),
+    voidGrant: async (ask) => change(voidAct(ask)),
     createPlan: (ask) => change({ step: createPlan(ask), guess: planGuess(ask.id) }),
+    changePlan: (ask) => change({ step: changePlan(ask), guess: planGuess(ask.plan) }),
+    retirePlan: (ask) => change({ step: retirePlan(ask), guess: planGuess(ask.plan) }),
     activatePlan: (id, note = {}) =>
       change({ step: switchPlan(id, true, note), guess: planGuess(id) }),
     deactivatePlan: (id, note = {}) =>

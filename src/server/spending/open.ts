@@ -88,6 +88,7 @@ export const openSpendingService = async (
   metrics?.register((registry) =>
     measured?.register(registry, { spending, settings, plans, queue }),
   )
+  if (serving) logPlans(log, first)
   if (serving) await noteStart(spending, log)
   warn(log, first)
 
@@ -200,6 +201,19 @@ async function noteStart(spending: Spending, log: Log): Promise<void> {
   await spending.start().catch((err: unknown) => {
     log.error({ err }, 'the start of spending was not noted')
   })
+}
+
+/** More lines than this would hide what else a start has to say. */
+const MAX_PLANS_LOGGED = 100
+
+function logPlans(log: Log, { plans }: SpendingConfiguration): void {
+  const { entries } = plans
+  for (const { plan } of entries.slice(0, MAX_PLANS_LOGGED)) {
+    const { id, name, tier } = plan
+    log.info({ id, name, tier }, 'spending plan')
+  }
+  const more = entries.length - MAX_PLANS_LOGGED
+  if (more > 0) log.info({ more }, 'more spending plans: headgate plans list has them all')
 }
 
 function warn(log: Log, { warnings }: SpendingConfiguration): void {

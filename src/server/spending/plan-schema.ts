@@ -1,8 +1,16 @@
-/** Plans on the wire, as JSON Schema. */
+/** Plans, their grants and open holds on the wire, as JSON Schema. */
 import { Type } from 'typebox'
 import type { Tier } from '../../spending/index.ts'
 import { MAX_LIST_PAGE } from '../app/bounds.ts'
-import { AmountText, CLOSED, type LedgerEntryBody, STANDING, Timestamp, text } from './schema.ts'
+import {
+  AmountText,
+  CLOSED,
+  type LedgerEntryBody,
+  OPERATION,
+  STANDING,
+  Timestamp,
+  text,
+} from './schema.ts'
 
 const TIERS = ['BASIC', 'EXTENDED', 'PRIVILEGED'] as const satisfies readonly Tier[]
 
@@ -13,6 +21,7 @@ const PLAN = {
   limit: Type.String({ description: 'Its own, or that of its tier: an amount, or unlimited.' }),
   active: Type.Boolean(),
   createdAt: Type.Optional(Type.String()),
+  retiredAt: Type.Optional(Type.String({ description: 'From then on it pays for nothing new.' })),
   source: Type.String({ description: 'file, store (created while Headgate runs) or implicit.' }),
 } as const
 
@@ -23,6 +32,20 @@ const PlansPage = Type.Object({
   next: Type.Optional(Type.String({ description: 'Ask for the next page with after=this.' })),
 })
 
+const AMOUNT = Type.String()
+
+const Grant = Type.Object({
+  id: Type.String(),
+  amount: AMOUNT,
+  spent: AMOUNT,
+  pinned: Type.String({ description: 'What open holds keep aside in it.' }),
+  left: Type.String({ description: 'What can still be taken from it.' }),
+  priority: Type.Integer(),
+  expiresAt: Type.Optional(Type.String({ description: 'Or when it was voided; absent: never.' })),
+  reason: Type.Optional(Type.String()),
+  actor: Type.Optional(Type.String({ description: 'Who gave it.' })),
+})
+
 const Sums = Type.Record(Type.String(), Type.String())
 
 const Shown = Type.Object({
@@ -30,15 +53,30 @@ const Shown = Type.Object({
   ...STANDING,
   addresses: Type.Array(Type.String()),
   ips: Type.Array(Type.String()),
+  grants: Type.Array(Grant),
   daily: Type.Record(Type.String(), Type.String(), {
     description: 'Spent by UTC day of the start of the window, for 62 days.',
   }),
   monthly: Sums,
 })
 
-const Granted = Type.Object({
+const GRANT_ANSWER = {
   grantId: Type.String(),
+  replayed: Type.Optional(Type.Boolean({ description: 'The answer to an earlier call.' })),
   plan: Type.Object({ id: Type.String(), tier: Type.String(), ...STANDING }),
+} as const
+
+const Granted = Type.Object({
+  ...GRANT_ANSWER,
+  expiresAt: Type.Optional(Type.String({ description: 'Of the grant; absent: never.' })),
+})
+
+const Voided = Type.Object({
+  ...GRANT_ANSWER,
+  voided: Type.String({ description: 'What was left of it, and is gone.' }),
+  pinned: Type.String({
+    description: 'What open holds keep aside in it: theirs until they end, then gone too.',
+  }),
 })
 
 const History = Type.Object({
@@ -48,6 +86,22 @@ const History = Type.Object({
   next: Type.Optional(
     Type.Integer({ description: 'Ask for the next page with after=this; absent at the end.' }),
   ),
+})
+
+const OpenHold = Type.Object({
+  holdId: Type.String(),
+  plan: Type.Optional(Type.String()),
+  tier: Type.Optional(Type.String()),
+  member: Type.Optional(Type.String()),
+  ip: Type.Optional(Type.String()),
+  operation: Type.String(),
+  mode: Type.String(),
+  amount: Type.String({ description: 'What was held.' }),
+  open: Type.String({ description: 'What of it is still kept aside.' }),
+  captured: Type.String({ description: 'What captures charged so far.' }),
+  madeAt: Type.String(),
+  expiresAt: Type.String({ description: 'When it ends by itself.' }),
+  window: Type.String({ description: 'The start of the window that it counts in.' }),
 })
 
 const Links = Type.Array(Type.Object({ link: Type.String(), planId: Type.String() }))
@@ -63,6 +117,7 @@ const Diff = Type.Object({
 })
 
 const Id = Type.Object({ id: Type.String() })
+const Reason = Type.Optional(text('Kept in the ledger.'))
 const Caller = Type.Object(
   {
     member: Type.Optional(text('A name such as user:42, an address (0x…) or an IP.')),
@@ -161,6 +216,35 @@ export const PLAN_SCHEMAS = {
     body: Caller,
     response: { 200: Plan },
   },
+  changePlan: {
+    tags,
+    summary: 'Change the tier, the limit or the name of a plan',
+    description: `In force at once; refunds nothing. What is not named stays. ${ADMIN}`,
+    params: Id,
+    body: Type.Object(
+      {
+        tier: Type.Optional(Type.Enum(TIERS)),
+        limit: Type.Optional(
+          Type.Unsafe<string | number>({
+            ...AmountText,
+            description: 'An amount, unlimited, or tier: that of its tier.',
+          }),
+        ),
+        name: Type.Optional(text('For people; empty: none.')),
+        reason: Reason,
+      },
+      CLOSED,
+    ),
+    response: { 200: Plan },
+  },
+  retirePlan: {
+    tags,
+    summary: 'Retire a plan for good',
+    description: `It pays for nothing new; open holds settle, and its members have the plans they would have without it. ${ADMIN}`,
+    params: Id,
+    body: Type.Object({ reason: Reason }, CLOSED),
+    response: { 200: Plan },
+  },
   grantPlan: {
     tags,
     summary: 'Give a plan more, once',
@@ -171,11 +255,57 @@ export const PLAN_SCHEMAS = {
         amount: AmountText,
         expiresAt: Type.Optional(Timestamp),
         priority: Type.Optional(Type.Integer({ description: 'Lower is used first; 0.' })),
-        reason: Type.Optional(text('Kept in the ledger.')),
+        reason: Reason,
+        ...OPERATION,
       },
       CLOSED,
     ),
     response: { 200: Granted },
+  },
+  listGrants: {
+    tags,
+    summary: "A plan's grants of which anything can still be used, in the order of use",
+    params: Id,
+    response: { 200: Type.Object({ grants: Type.Array(Grant) }) },
+  },
+  voidGrant: {
+    tags,
+    summary: 'Take back what is left of a grant',
+    description: 'What open holds have pinned stays theirs until they end. Needs the scope admin.',
+    params: Id,
+    body: Type.Object(
+      {
+        grant: text('The id of the grant.'),
+        reason: text('Kept in the ledger.'),
+        ...OPERATION,
+      },
+      CLOSED,
+    ),
+    response: { 200: Voided },
+  },
+  listHolds: {
+    tags,
+    summary: 'The holds that are open; those that end first come first',
+    description: 'Whoever has the id of a hold can settle it, so this needs the scope admin.',
+    querystring: Type.Object(
+      {
+        plan: Type.Optional(text('Only those that this plan pays for.')),
+        member: Type.Optional(text('Only those for this member.')),
+        after: Type.Optional(text('`next` of the page before.')),
+        limit: Type.Optional(
+          Type.String({ pattern: '^[0-9]{1,4}$', description: `1 to ${MAX_LIST_PAGE}; 100.` }),
+        ),
+      },
+      CLOSED,
+    ),
+    response: {
+      200: Type.Object({
+        holds: Type.Array(OpenHold),
+        next: Type.Optional(
+          Type.String({ description: 'Ask for the next page with after=this; absent at the end.' }),
+        ),
+      }),
+    },
   },
   diffPlans: {
     tags,

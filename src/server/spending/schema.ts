@@ -45,7 +45,7 @@ const NOTE = {
   requestId: Type.Optional(text('Kept in the ledger.')),
 } as const
 
-const OPERATION = {
+export const OPERATION = {
   operationId: Type.Optional(text('The same id with the same question again changes nothing.')),
 } as const
 

@@ -1,8 +1,8 @@
-/** Plans outside the file: created, switched on and off, and linked to members while Headgate runs. */
+/** Plans outside the file: created, changed, switched, retired, and linked to members while Headgate runs. */
 import { quote } from '../../core/errors.ts'
 import { itemOf } from '../../core/names.ts'
 import { answer, type Store, type View, type Write } from '../../core/store.ts'
-import { type Note, toIp, toMemberName, toNote } from '../flow/ask.ts'
+import { type Note, noteText, toIp, toMemberName, toNote } from '../flow/ask.ts'
 import {
   type LedgerChange,
   memberGuess,
@@ -12,6 +12,7 @@ import {
   unchanged,
 } from '../flow/step.ts'
 import { isImplicitId, type SpendingKeys } from '../keys.ts'
+import type { EntryDraft } from '../ledger/entry.ts'
 import { readIndex } from '../ledger/pages.ts'
 import { spendingMistake } from '../mistake.ts'
 import type { Allowance, Plan, Tier } from './plan.ts'
@@ -22,6 +23,22 @@ export interface PlanAsk extends Note {
   readonly tier: Tier
   readonly name?: string | undefined
   readonly limit?: Allowance | undefined
+}
+
+/** What is not named stays as it is. */
+export interface PlanChangeAsk extends Note {
+  readonly plan: string
+  readonly tier?: Tier | undefined
+  /** `tier`: none of its own any more. */
+  readonly limit?: Allowance | 'tier' | undefined
+  /** Empty: none any more. */
+  readonly name?: string | undefined
+  readonly reason?: string | undefined
+}
+
+export interface RetireAsk extends Note {
+  readonly plan: string
+  readonly reason?: string | undefined
 }
 
 /** A plan and a member, by any of the three. */
@@ -45,53 +62,98 @@ export const createPlan =
       throw spendingMistake('PLAN_ID_INVALID', 'plan id', rule, quote(id))
     }
     if (view.plans.plans.has(id)) throw inFile(id)
-    if (readKeptPlan(view, id) !== undefined) {
+    const known = readKeptPlan(view, id)
+    if (known?.retiredAt !== undefined) throw retired(id)
+    if (known !== undefined) {
       throw spendingMistake('PLAN_EXISTS', `plan ${id}`, 'must not exist yet', 'one of that id')
     }
     const plan: Plan = {
       id,
       tier,
-      ...(name === undefined ? {} : { name }),
+      ...(name === undefined ? {} : { name: noteText('name', name) }),
       ...(limit === undefined ? {} : { limit }),
       active: true,
       createdAt: view.now,
       source: 'store',
     }
-    return planChange(view, plan, [writeKeptPlan(view, plan)], `plan created, ${tier}`, ask)
+    return keepPlan(view, plan, { kind: 'adjust', detail: `plan created, ${tier}` }, ask)
+  }
+
+/**
+ * In force at once. It refunds nothing, and takes nothing from open holds or grants: a limit below what is
+ * spent and held only refuses what comes next. A change to what the plan is already is no change.
+ */
+export const changePlan =
+  (ask: PlanChangeAsk): SpendingStep<Plan> =>
+  (view) => {
+    const before = requireOwn(view, ask.plan)
+    const { tier = before.tier, limit = before.limit, name = before.name } = ask
+    if (ask.tier === undefined && ask.limit === undefined && ask.name === undefined) {
+      const rule = 'must name a tier, a limit or a name'
+      throw spendingMistake('PLAN_CHANGE_EMPTY', `change of plan ${before.id}`, rule, 'none')
+    }
+    if (isImplicitId(before.id) && tier !== before.tier) throw implicit(before.id, 'keep its tier')
+    const { tier: _, limit: __, name: ___, source: ____, ...rest } = before
+    const after: Plan = {
+      ...rest,
+      tier,
+      ...(name === undefined || name === '' ? {} : { name: noteText('name', name) }),
+      ...(limit === undefined || limit === 'tier' ? {} : { limit }),
+      source: 'store',
+    }
+    const changes = changesBetween(before, after)
+    if (changes.length === 0) return unchanged(before)
+    return keepPlan(view, after, { kind: 'change', detail: changes.join(', ') }, ask)
+  }
+
+/**
+ * It pays for nobody from now on: its members have the plans that they would have without it. Open holds
+ * of it settle; history, grants and balances stay.
+ */
+export const retirePlan =
+  (ask: RetireAsk): SpendingStep<Plan> =>
+  (view) => {
+    const { plans, now } = view
+    const plan = requirePlan(view, ask.plan)
+    if (plans.plans.has(plan.id)) throw inFile(plan.id)
+    if (isImplicitId(plan.id)) throw implicit(plan.id, 'be deactivated instead')
+    if (plan.retiredAt !== undefined) return unchanged(plan)
+    const after: Plan = { ...plan, active: false, retiredAt: now }
+    return keepPlan(view, after, { kind: 'retire', detail: 'plan retired' }, ask)
   }
 
 /** A plan that is off refuses with PLAN_INACTIVE. An implicit plan can be switched off by its id. */
 export const switchPlan =
   (id: string, active: boolean, note: Note): SpendingStep<Plan> =>
   (view) => {
-    if (view.plans.plans.has(id)) throw inFile(id)
-    const plan: Plan = { ...requirePlan(view, id), active, source: 'store' }
+    const plan: Plan = { ...requireOwn(view, id), active, source: 'store' }
     const detail = active ? 'plan activated' : 'plan deactivated'
-    return planChange(view, plan, [writeKeptPlan(view, plan)], detail, note)
+    return keepPlan(view, plan, { kind: 'adjust', detail }, note)
   }
 
 export const linkAct = (ask: LinkAsk): SpendingAct<Plan> => {
   const member = toMember(ask)
   const step: SpendingStep<Plan> = (view) => {
     const { keys, plans } = view
-    const plan = requirePlan(view, ask.plan)
-    if (plans.plans.has(plan.id)) throw inFile(plan.id)
+    const plan = requireOwn(view, ask.plan)
     const configured = plans.byAddress(member) ?? plans.byIp(member)
     if (configured !== undefined) {
       const rule = 'must not be linked elsewhere than the file says'
       throw spendingMistake('LINK_IN_FILE', member, rule, `plan ${configured.id} of the file`)
     }
     const old = readLink(view, member)
-    if (old !== undefined && !old.automatic) {
-      if (old.plan === plan.id) return unchanged(plan)
+    const other = old === undefined || old.automatic ? undefined : old.plan
+    if (other === plan.id) return unchanged(plan)
+    if (other !== undefined && !hasRetired(view, other)) {
       const rule = 'must be unlinked from its plan first'
-      throw spendingMistake('LINK_TAKEN', member, rule, `plan ${old.plan}`)
+      throw spendingMistake('LINK_TAKEN', member, rule, `plan ${other}`)
     }
     const writes = [
       writeLink(view, member, { plan: plan.id, automatic: false }),
       { key: keys.linked(plan.id, member), value: '' },
+      ...(other === undefined ? [] : [{ key: keys.linked(other, member) }]),
     ]
-    return planChange(view, plan, writes, `${member} linked`, ask)
+    return planEntry(view, plan, writes, { kind: 'adjust', detail: `${member} linked` }, ask)
   }
   return { guess: memberGuess(ask.plan, member), step }
 }
@@ -107,7 +169,7 @@ export const unlinkAct = (ask: LinkAsk): SpendingAct<Plan> => {
       throw spendingMistake('LINK_NOT_FOUND', member, `must be linked to plan ${plan.id}`, finding)
     }
     const writes = [{ key: keys.link(member) }, { key: keys.linked(plan.id, member) }]
-    return planChange(view, plan, writes, `${member} unlinked`, ask)
+    return planEntry(view, plan, writes, { kind: 'adjust', detail: `${member} unlinked` }, ask)
   }
   return { guess: memberGuess(ask.plan, member), step }
 }
@@ -147,11 +209,59 @@ function inFile(id: string) {
   return spendingMistake('PLAN_IN_FILE', `plan ${id}`, rule, 'a change by another way')
 }
 
-function planChange(
+export const retired = (id: string) => {
+  const rule = 'must not be retired; a retired plan stays so, and its id is not given again'
+  return spendingMistake('PLAN_RETIRED', `plan ${id}`, rule, 'a retired plan')
+}
+
+const implicit = (id: string, rule: string) =>
+  spendingMistake('PLAN_IMPLICIT', `plan ${id}`, `must ${rule}`, 'a plan that nobody created')
+
+/** One that can be changed here: created here, or implicit, and not retired. */
+function requireOwn(view: PayerView, id: string): Plan {
+  const plan = requirePlan(view, id)
+  if (view.plans.plans.has(plan.id)) throw inFile(plan.id)
+  if (plan.retiredAt !== undefined) throw retired(plan.id)
+  return plan
+}
+
+/** What the file has of that id is in force. */
+function hasRetired(view: PayerView, id: string): boolean {
+  return !view.plans.plans.has(id) && readKeptPlan(view, id)?.retiredAt !== undefined
+}
+
+function changesBetween(before: Plan, after: Plan): readonly string[] {
+  const shown = ({ tier, limit, name }: Plan) => ({
+    tier,
+    limit: limit === undefined ? 'that of its tier' : String(limit),
+    name: name ?? 'none',
+  })
+  const [old, now] = [shown(before), shown(after)]
+  const fields = ['tier', 'limit', 'name'] as const
+  return fields.flatMap((field) =>
+    old[field] === now[field] ? [] : [`${field} ${old[field]} → ${now[field]}`],
+  )
+}
+
+type Said = Required<Pick<EntryDraft, 'kind' | 'detail'>> & Pick<EntryDraft, 'kept'>
+
+/** The plan as it is from now on, and the entry that says so. */
+function keepPlan(
+  view: PayerView,
+  plan: Plan,
+  { kind, detail }: Said,
+  note: Note & { readonly reason?: string | undefined },
+): LedgerChange<Plan> {
+  const why = noteText('reason', note.reason)
+  const said = { kind, kept: plan, detail: why === undefined ? detail : `${detail}: ${why}` }
+  return planEntry(view, plan, [writeKeptPlan(view, plan)], said, note)
+}
+
+function planEntry(
   { calendar }: PayerView,
   plan: Plan,
   writes: readonly Write[],
-  detail: string,
+  said: Said,
   note: Note,
 ): LedgerChange<Plan> {
   const { id, tier } = plan
@@ -160,12 +270,11 @@ function planChange(
     writes,
     entries: [
       {
-        kind: 'adjust',
         window: calendar.window.startsAt,
         party: { plan: id, tier, operation: 'Plan', mode: 'TRANSACTION' },
         moves: [],
         note: toNote(note),
-        detail,
+        ...said,
       },
     ],
   }

@@ -24,11 +24,15 @@ export interface Grant extends BudgetState {
   readonly amount: bigint
   /** Lower is used first; of equals the one that expires first, then the older. */
   readonly priority: number
+  /** Or when it was voided. */
   readonly expiresAt?: Instant | undefined
+  /** Why and by whom it was given, as its entry says. */
+  readonly reason?: string | undefined
+  readonly actor?: string | undefined
 }
 
 /** What of a grant may still be taken: nothing once it has expired. */
-const freeIn = (grant: Grant, now: Instant): bigint =>
+export const freeIn = (grant: Grant, now: Instant): bigint =>
   grantIsOver(grant, now) ? 0n : maxAmount(0n, grant.amount - grant.spent - totalHeld(grant, now))
 
 export const freeOf = (grants: readonly Grant[], now: Instant): bigint =>

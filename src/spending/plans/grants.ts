@@ -1,14 +1,24 @@
-/** Giving a plan money beyond its limit: an operator's act, checked, bounded and entered in the ledger. */
-import { type BudgetState, NOTHING_SPENT } from '../../core/budget.ts'
+/** Money beyond a plan's limit, given and voided: an operator's acts, checked, bounded and entered in the ledger. */
+import { type BudgetState, NOTHING_SPENT, totalHeld } from '../../core/budget.ts'
+import { quote } from '../../core/errors.ts'
 import type { Instant } from '../../core/time.ts'
 import { toTimestamp } from '../../lib/moments.ts'
 import { minAmount, parseAmount } from '../amount.ts'
 import type { PlanStanding } from '../flow/answer.ts'
-import { type Note, toNote } from '../flow/ask.ts'
+import { type Note, noteText, toNote } from '../flow/ask.ts'
 import { planBudget, readBalances } from '../flow/balances.ts'
-import { type PayerView, planGuess, type SpendingAct, type SpendingStep } from '../flow/step.ts'
+import {
+  type PayerView,
+  planGuess,
+  type SpendingAct,
+  type SpendingStep,
+  unchanged,
+  underOperationId,
+} from '../flow/step.ts'
 import { move, someOf } from '../ledger/entry-text.ts'
 import { spendingMistake } from '../mistake.ts'
+import { moneyText } from '../money-json.ts'
+import { retired } from './administration.ts'
 import {
   type PlanAllowance,
   type PlanCharged,
@@ -17,8 +27,16 @@ import {
   roomIn,
   saveAllowance,
 } from './allowance.ts'
-import { drawFrom, type Grant, inOrderOfUse, stillUseful, sumOf } from './funds.ts'
-import { requirePlan } from './resolve.ts'
+import {
+  drawFrom,
+  freeIn,
+  type Grant,
+  grantIsOver,
+  inOrderOfUse,
+  stillUseful,
+  sumOf,
+} from './funds.ts'
+import { canonicalPlanId, requirePlan } from './resolve.ts'
 
 export interface GrantAsk extends Note {
   readonly plan: string
@@ -27,11 +45,45 @@ export interface GrantAsk extends Note {
   /** Lower is used first; 0 by default. */
   readonly priority?: number | undefined
   readonly reason?: string | undefined
+  /** The same id again gives nothing more. */
+  readonly operationId?: string | undefined
 }
 
 export interface GrantAnswer {
   readonly grantId: string
+  /** Of the grant that was given; absent: never. */
+  readonly expiresAt?: Instant | undefined
   readonly plan: PlanStanding
+  readonly replayed?: true
+}
+
+export interface VoidAsk extends Note {
+  readonly plan: string
+  readonly grant: string
+  /** For whoever reads the ledger. */
+  readonly reason: string
+  /** The same id again answers as before. */
+  readonly operationId?: string | undefined
+}
+
+export interface VoidAnswer {
+  readonly grantId: string
+  /** What was left of it, and is gone. */
+  readonly voided: bigint
+  /** What open holds keep aside in it: theirs until they end, and then gone too. */
+  readonly pinned: bigint
+  readonly plan: PlanStanding
+  readonly replayed?: true
+}
+
+/** A grant of which anything can still be used. */
+export interface GrantStanding
+  extends Pick<Grant, 'id' | 'amount' | 'priority' | 'expiresAt' | 'reason' | 'actor'> {
+  readonly spent: bigint
+  /** What can still be taken from it; nothing of one that has expired or was voided. */
+  readonly left: bigint
+  /** What open holds keep aside in it. */
+  readonly pinned: bigint
 }
 
 /** All of a plan's grants are read on each of its admissions. */
@@ -41,9 +93,15 @@ export const MAX_GRANTS = 64
 export const grantAct = (ask: GrantAsk, nonce: string): SpendingAct<GrantAnswer> => {
   const amount = parseAmount(ask.amount, 'grant')
   const note = toNote(ask)
+  const { operationId, priority } = ask
+  const reason = noteText('reason', ask.reason)
+  // Not when it expires: commands count that from now, and a retry comes later.
+  const question = [spelt(ask.plan), amount, priority]
+  const once = { verb: 'grant', id: operationId, question } as const
   const step: SpendingStep<GrantAnswer> = (view) => {
     const { startsAt } = view.calendar.window
     const plan = requirePlan(view, ask.plan)
+    if (plan.retiredAt !== undefined) throw retired(plan.id)
     const added = toGrant(view, ask, amount, nonce)
     const before = readAllowance(view, plan, startsAt)
     const useful = stillUseful(before.funds.grants, view.now)
@@ -62,6 +120,7 @@ export const grantAct = (ask: GrantAsk, nonce: string): SpendingAct<GrantAnswer>
     return {
       result: {
         grantId: added.id,
+        expiresAt: added.expiresAt,
         plan: planStanding(view, allowance, balances, state === undefined),
       },
       writes: saved.writes,
@@ -75,15 +134,101 @@ export const grantAct = (ask: GrantAsk, nonce: string): SpendingAct<GrantAnswer>
           grant: added.id,
           priority: added.priority,
           expiresAt: added.expiresAt,
+          operationId,
           note,
-          detail: ask.reason,
+          detail: reason,
           draws: someOf(draws),
           limit: saved.limit,
         },
       ],
     }
   }
-  return { guess: planGuess(ask.plan), step }
+  return {
+    guess: planGuess(ask.plan, once),
+    step: underOperationId(once, step, () => moneyText<GrantAnswer>()),
+  }
+}
+
+/**
+ * Takes back what is left of a grant. What open holds have pinned stays theirs: from now on the grant is
+ * as one that has expired, so what they give back of it is forfeited.
+ */
+export const voidAct = (ask: VoidAsk): SpendingAct<VoidAnswer> => {
+  const note = toNote(ask)
+  const { operationId } = ask
+  const reason = noteText('reason', ask.reason)
+  const once = { verb: 'void', id: operationId, question: [spelt(ask.plan), ask.grant] } as const
+  const step: SpendingStep<VoidAnswer> = (view) => {
+    const { startsAt } = view.calendar.window
+    const plan = requirePlan(view, ask.plan)
+    const before = readAllowance(view, plan, startsAt)
+    const found = requireGrant(view, plan.id, before, ask.grant)
+    const [voided, pinned] = [freeIn(found, view.now), totalHeld(found, view.now)]
+    const over = { ...found, expiresAt: view.now }
+    const grants = before.funds.grants.map((grant) => (grant === found ? over : grant))
+    const allowance = { ...before, funds: { ...before.funds, grants } }
+    const balances = readBalances(view, startsAt, [planBudget(plan.id)])
+    const saved = saveAllowance(view, before, allowance)
+    const fresh = balances.get(planBudget(plan.id)) === undefined
+    return {
+      result: {
+        grantId: found.id,
+        voided,
+        pinned,
+        plan: planStanding(view, allowance, balances, fresh),
+      },
+      writes: saved.writes,
+      entries: [
+        ...saved.entries,
+        {
+          kind: 'void',
+          window: startsAt,
+          party: { plan: plan.id, tier: plan.tier, operation: 'Grant', mode: 'TRANSACTION' },
+          moves: move('granted', 'forfeited', voided),
+          grant: found.id,
+          operationId,
+          note,
+          detail: reason,
+          limit: saved.limit,
+        },
+      ],
+    }
+  }
+  return {
+    guess: planGuess(ask.plan, once),
+    step: underOperationId(once, step, () => moneyText<VoidAnswer>()),
+  }
+}
+
+/** Those of which anything is left or pinned, in the order of use: the ledger has the others. */
+export const grantsAct = (id: string): SpendingAct<readonly GrantStanding[]> => ({
+  guess: planGuess(id),
+  step: (view) => {
+    const { calendar, now } = view
+    const { funds } = readAllowance(view, requirePlan(view, id), calendar.window.startsAt)
+    return unchanged(stillUseful(funds.grants, now).map((grant) => grantStanding(grant, now)))
+  },
+})
+
+const grantStanding = (grant: Grant, now: Instant): GrantStanding => {
+  const { held: _, ...rest } = grant
+  return { ...rest, left: freeIn(grant, now), pinned: totalHeld(grant, now) }
+}
+
+/** However an address in its name is spelt, it is the same question. */
+const spelt = (plan: string): string => canonicalPlanId(plan) ?? plan
+
+function requireGrant(
+  { now }: PayerView,
+  plan: string,
+  { funds }: PlanAllowance,
+  id: string,
+): Grant {
+  const found = stillUseful(funds.grants, now).find((grant) => grant.id === id)
+  if (found !== undefined && !grantIsOver(found, now)) return found
+  const rule = `must be of a grant to plan ${plan} that can still be used`
+  const finding = found === undefined ? 'none' : 'one that has expired or was voided'
+  throw spendingMistake('GRANT_NOT_FOUND', `grant ${quote(id)}`, rule, finding)
 }
 
 function toGrant({ now }: PayerView, ask: GrantAsk, amount: bigint, nonce: string): Grant {
@@ -102,7 +247,8 @@ function toGrant({ now }: PayerView, ask: GrantAsk, amount: bigint, nonce: strin
       toTimestamp(expiresAt),
     )
   }
-  return { id: nonce, amount, priority, expiresAt, spent: 0n, held: [] }
+  const { reason, actor } = ask
+  return { id: nonce, amount, priority, expiresAt, spent: 0n, held: [], reason, actor }
 }
 
 function refuseTooMany(plan: string, { length }: readonly Grant[]): void {
