@@ -4,6 +4,7 @@ export type { ClockVerdict, MachineReading } from '../core/machine-clock.ts'
 export type { QueueErrorCode } from '../lib/disk-queue/queue-log.ts'
 export { thisMachine } from '../lib/machine.ts'
 export type { TimeSource } from '../lib/time-sources.ts'
+export type { SpendingAdministration } from './admin.ts'
 export {
   formatAllowance,
   formatAmount,
@@ -114,20 +115,10 @@ export {
   type Expense,
   openCaptureQueue,
 } from './operator/capture-queue.ts'
-export type {
-  LinkAsk,
-  PlanAsk,
-  PlanChangeAsk,
-  PlanDetails,
-  RetireAsk,
-} from './plans/administration.ts'
-export type {
-  GrantAnswer,
-  GrantAsk,
-  GrantStanding,
-  VoidAnswer,
-  VoidAsk,
-} from './plans/grants.ts'
+export type { PlanAsk, PlanChangeAsk, RetireAsk } from './plans/administration.ts'
+export type { GrantStanding } from './plans/funds.ts'
+export type { GrantAnswer, GrantAsk, VoidAnswer, VoidAsk } from './plans/grants.ts'
+export type { LinkAsk, PlanDetails } from './plans/links.ts'
 export type { Allowance, Plan, PlanCatalog, SpendingSettings, Tier } from './plans/plan.ts'
 export { changesNothing, diffPlans, type LinkChange, type PlanDiff } from './plans/plan-diff.ts'
 export type { PlanEntry } from './plans/plan-entry.ts'
@@ -148,7 +139,6 @@ export {
   type ChargeVerb,
   createSpending,
   type Spending,
-  type SpendingAdministration,
   type SpendingEvent,
   type SpendingOptions,
 } from './spending.ts'

@@ -5,7 +5,7 @@
 import { quote } from '../core/errors.ts'
 import { listedName, nameOf } from '../core/names.ts'
 import type { Key } from '../core/store.ts'
-import { type Instant, instant } from '../core/time.ts'
+import type { Instant } from '../core/time.ts'
 import { spendingMistake } from './mistake.ts'
 
 /** Plans of general users are called so; no configured plan is. */
@@ -61,16 +61,6 @@ export interface SpendingKeys {
 export interface OpenHoldName {
   readonly id: string
   readonly expiresAt: Instant
-}
-
-/** What `openHold` made of it. A text that it did not make gives a hold that nobody knows. */
-export const openHoldIn = (item: string): OpenHoldName => {
-  const end = item.indexOf('.')
-  const expiresAt = Number(item.slice(0, Math.max(0, end)))
-  return {
-    id: item.slice(end + 1),
-    expiresAt: instant(Number.isSafeInteger(expiresAt) ? expiresAt : 0),
-  }
 }
 
 /** What the payer has ever paid and holds open now: not of any window, as its balance is not. */

@@ -2,81 +2,29 @@
 import { Type } from 'typebox'
 import type { Tier } from '../../spending/index.ts'
 import { MAX_LIST_PAGE } from '../app/bounds.ts'
+import type { LedgerEntryBody } from './schema.ts'
 import {
   AmountText,
   CLOSED,
-  type LedgerEntryBody,
+  Diff,
+  GrantBody,
+  Granted,
   OPERATION,
-  STANDING,
+  OpenHoldBody,
+  PLAN,
+  Shown,
   Timestamp,
   text,
-} from './schema.ts'
+  Voided,
+} from './schema-parts.ts'
 
 const TIERS = ['BASIC', 'EXTENDED', 'PRIVILEGED'] as const satisfies readonly Tier[]
-
-const PLAN = {
-  id: Type.String(),
-  tier: Type.String({ description: 'BASIC, EXTENDED or PRIVILEGED.' }),
-  name: Type.Optional(Type.String()),
-  limit: Type.String({ description: 'Its own, or that of its tier: an amount, or unlimited.' }),
-  active: Type.Boolean(),
-  createdAt: Type.Optional(Type.String()),
-  retiredAt: Type.Optional(Type.String({ description: 'From then on it pays for nothing new.' })),
-  source: Type.String({ description: 'file, store (created while Headgate runs) or implicit.' }),
-} as const
 
 const Plan = Type.Object(PLAN)
 
 const PlansPage = Type.Object({
   plans: Type.Array(Plan),
   next: Type.Optional(Type.String({ description: 'Ask for the next page with after=this.' })),
-})
-
-const AMOUNT = Type.String()
-
-const Grant = Type.Object({
-  id: Type.String(),
-  amount: AMOUNT,
-  spent: AMOUNT,
-  pinned: Type.String({ description: 'What open holds keep aside in it.' }),
-  left: Type.String({ description: 'What can still be taken from it.' }),
-  priority: Type.Integer(),
-  expiresAt: Type.Optional(Type.String({ description: 'Or when it was voided; absent: never.' })),
-  reason: Type.Optional(Type.String()),
-  actor: Type.Optional(Type.String({ description: 'Who gave it.' })),
-})
-
-const Sums = Type.Record(Type.String(), Type.String())
-
-const Shown = Type.Object({
-  ...PLAN,
-  ...STANDING,
-  addresses: Type.Array(Type.String()),
-  ips: Type.Array(Type.String()),
-  grants: Type.Array(Grant),
-  daily: Type.Record(Type.String(), Type.String(), {
-    description: 'Spent by UTC day of the start of the window, for 62 days.',
-  }),
-  monthly: Sums,
-})
-
-const GRANT_ANSWER = {
-  grantId: Type.String(),
-  replayed: Type.Optional(Type.Boolean({ description: 'The answer to an earlier call.' })),
-  plan: Type.Object({ id: Type.String(), tier: Type.String(), ...STANDING }),
-} as const
-
-const Granted = Type.Object({
-  ...GRANT_ANSWER,
-  expiresAt: Type.Optional(Type.String({ description: 'Of the grant; absent: never.' })),
-})
-
-const Voided = Type.Object({
-  ...GRANT_ANSWER,
-  voided: Type.String({ description: 'What was left of it, and is gone.' }),
-  pinned: Type.String({
-    description: 'What open holds keep aside in it: theirs until they end, then gone too.',
-  }),
 })
 
 const History = Type.Object({
@@ -86,34 +34,6 @@ const History = Type.Object({
   next: Type.Optional(
     Type.Integer({ description: 'Ask for the next page with after=this; absent at the end.' }),
   ),
-})
-
-const OpenHold = Type.Object({
-  holdId: Type.String(),
-  plan: Type.Optional(Type.String()),
-  tier: Type.Optional(Type.String()),
-  member: Type.Optional(Type.String()),
-  ip: Type.Optional(Type.String()),
-  operation: Type.String(),
-  mode: Type.String(),
-  amount: Type.String({ description: 'What was held.' }),
-  open: Type.String({ description: 'What of it is still kept aside.' }),
-  captured: Type.String({ description: 'What captures charged so far.' }),
-  madeAt: Type.String(),
-  expiresAt: Type.String({ description: 'When it ends by itself.' }),
-  window: Type.String({ description: 'The start of the window that it counts in.' }),
-})
-
-const Links = Type.Array(Type.Object({ link: Type.String(), planId: Type.String() }))
-const Ids = Type.Array(Type.String())
-
-const Diff = Type.Object({
-  changes: Type.Boolean(),
-  added: Ids,
-  removed: Ids,
-  updated: Ids,
-  linksAdded: Links,
-  linksRemoved: Links,
 })
 
 const Id = Type.Object({ id: Type.String() })
@@ -266,7 +186,7 @@ export const PLAN_SCHEMAS = {
     tags,
     summary: "A plan's grants of which anything can still be used, in the order of use",
     params: Id,
-    response: { 200: Type.Object({ grants: Type.Array(Grant) }) },
+    response: { 200: Type.Object({ grants: Type.Array(GrantBody) }) },
   },
   voidGrant: {
     tags,
@@ -300,7 +220,7 @@ export const PLAN_SCHEMAS = {
     ),
     response: {
       200: Type.Object({
-        holds: Type.Array(OpenHold),
+        holds: Type.Array(OpenHoldBody),
         next: Type.Optional(
           Type.String({ description: 'Ask for the next page with after=this; absent at the end.' }),
         ),

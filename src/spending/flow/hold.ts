@@ -306,12 +306,6 @@ function newHold(
 /** The time comes first: holds of one moment are neighbours on the disk. `nonce` makes it unguessable. */
 const newHoldId = (now: Instant, nonce: string): string => `${now.toString(36)}.${nonce}`
 
-/** When the hold of an id was made: the id says it. The newest time of all for a text that we did not make. */
-export const holdMadeAt = (id: string): Instant => {
-  const at = Number.parseInt(id.slice(0, Math.max(0, id.indexOf('.'))), 36)
-  return instant(Number.isSafeInteger(at) ? at : Number.MAX_SAFE_INTEGER)
-}
-
 function openingEntry({ id, window, party, expiresAt, amount, pins }: HoldRecord): EntryDraft {
   const moves = move('available', 'held', amount)
   const { startsAt } = window

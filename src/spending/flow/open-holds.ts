@@ -1,14 +1,14 @@
 /** The list of open holds, for people: what is kept aside at the moment, for whom, and until when. */
 import { itemOf } from '../../core/names.ts'
 import { answer, type Item, type Store, type View } from '../../core/store.ts'
-import type { Instant } from '../../core/time.ts'
-import { openHoldIn, type SpendingKeys } from '../keys.ts'
+import { type Instant, instant } from '../../core/time.ts'
+import type { OpenHoldName, SpendingKeys } from '../keys.ts'
 import { LEDGER_PAGE } from '../ledger/pages.ts'
 import { spendingMistake } from '../mistake.ts'
 import { canonicalPlanId, requirePlan } from '../plans/resolve.ts'
 import { toMemberName } from './ask.ts'
 import type { Party } from './balances.ts'
-import { decodeHold, type HoldRecord, holdIdOf, holdMadeAt } from './hold.ts'
+import { decodeHold, type HoldRecord, holdIdOf } from './hold.ts'
 import type { PayerView } from './step.ts'
 
 export interface OpenHoldsAsk {
@@ -149,4 +149,18 @@ function toOpenHold(hold: HoldRecord): OpenHold {
     expiresAt,
     window: window.startsAt,
   }
+}
+
+/** What the list calls a hold. A text that is no such name gives a hold that nobody knows. */
+export const openHoldIn = (item: string): OpenHoldName => {
+  const end = item.indexOf('.')
+  const expiresAt = Number(item.slice(0, Math.max(0, end)))
+  const known = Number.isSafeInteger(expiresAt) ? expiresAt : 0
+  return { id: item.slice(end + 1), expiresAt: instant(known) }
+}
+
+/** When the hold of an id was made: the id says it. The newest time of all for a text that we did not make. */
+export const holdMadeAt = (id: string): Instant => {
+  const at = Number.parseInt(id.slice(0, Math.max(0, id.indexOf('.'))), 36)
+  return instant(Number.isSafeInteger(at) ? at : Number.MAX_SAFE_INTEGER)
 }

@@ -2,7 +2,8 @@
 import { type BudgetState, decodeBudget, NOTHING_SPENT, openAt } from '../../core/budget.ts'
 import type { Key, Value } from '../../core/store.ts'
 import type { Instant } from '../../core/time.ts'
-import { decodeHold, type HoldRecord, holdMadeAt } from '../flow/hold.ts'
+import { decodeHold, type HoldRecord } from '../flow/hold.ts'
+import { holdMadeAt } from '../flow/open-holds.ts'
 import { type OpenHoldName, OUTFLOW, TERMS } from '../keys.ts'
 import { readMoney } from '../money-json.ts'
 import {

@@ -6,14 +6,7 @@ import { type BudgetState, endHold, NOTHING_SPENT, openAt, withHold } from '../.
 import type { Key } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
 import { maxAmount } from '../amount.ts'
-import {
-  countMore,
-  countOf,
-  countShift,
-  limitedBudgetsOf,
-  shiftBalance,
-  shiftsOf,
-} from '../flow/balances.ts'
+import { budgetsReadBy, limitedBudgetsOf, shiftBalances } from '../flow/balances.ts'
 import { OUTFLOW, type SpendingKeys } from '../keys.ts'
 import { writeMoney } from '../money-json.ts'
 import {
@@ -61,9 +54,12 @@ export const changeBudget = (
   next: (state: BudgetState) => BudgetState,
 ): void => {
   const key = keys.budget(window, budget)
+  fold.set(key, budgetAccount(budget, window, next(stateIn(fold, key) ?? NOTHING_SPENT)))
+}
+
+const stateIn = (fold: Fold, key: Key): BudgetState | undefined => {
   const known = fold.get(key)
-  const state = known?.form === 'budget' ? known.state : NOTHING_SPENT
-  fold.set(key, budgetAccount(budget, window, next(state)))
+  return known?.form === 'budget' ? known.state : undefined
 }
 
 /** The plan's trail, the checkpoint in force and the newest reading: each is what its last entry says. */
@@ -107,24 +103,16 @@ function foldMoves(fold: Fold, keys: SpendingKeys, entry: LedgerEntry, before: I
     if (window < before && budget !== OUTFLOW) return
     changeBudget(fold, keys, budget, window, next)
   }
-  const shifts = shiftsOf({ party, paid, freed, expiresAt, spent, unspent })
-  const count = countOf(party)
-  const own = count && keys.budget(window, count.own)
-  const spentBefore = spentIn(fold, own)
-  for (const [budget, shift] of freed + spent + unspent === 0n ? [] : shifts) {
-    change(budget, (state) => shiftBalance(state, shift, at))
+  const shift = { party, paid, freed, expiresAt, spent, unspent }
+  if (freed + spent + unspent > 0n) {
+    const stateOf = (budget: string) => stateIn(fold, keys.budget(window, budget))
+    const states = new Map(budgetsReadBy(shift).map((name) => [name, stateOf(name)]))
+    for (const [name, state] of shiftBalances(states, shift, at)) change(name, () => state)
   }
-  const more = countShift(spentBefore, spentIn(fold, own))
-  if (count !== undefined && more !== 0n) change(count.plans, (state) => countMore(state, more))
   if (held === 0n || expiresAt === undefined) return
   for (const budget of limitedBudgetsOf(party)) {
     change(budget, (state) => withHold(openAt(state, at), { expiresAt, amount: held }))
   }
-}
-
-const spentIn = (fold: Fold, key: Key | undefined): bigint => {
-  const known = key === undefined ? undefined : fold.get(key)
-  return known?.form === 'budget' ? known.state.spent : 0n
 }
 
 /** A plan's grants: given, pinned by holds, unpinned, spent; and the limit that was last written down. */

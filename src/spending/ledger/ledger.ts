@@ -20,7 +20,7 @@ import { listOpenHolds, type OpenHolds, type OpenHoldsAsk } from '../flow/open-h
 import type { PayerView } from '../flow/step.ts'
 import { keysOf, OUTFLOW, type SpendingKeys } from '../keys.ts'
 import { type BalanceReading, readReading } from '../operator/balance.ts'
-import { type PlanDetails, planDetails } from '../plans/administration.ts'
+import { type PlanDetails, planDetails } from '../plans/links.ts'
 import { type Plan, type SpendingSettings, TIERS, type Tier } from '../plans/plan.ts'
 import { canonicalPlanId, decodeKeptPlan } from '../plans/resolve.ts'
 import type { SpendingWindow } from '../windows/calendar.ts'

@@ -8,8 +8,9 @@
 import { itemOf } from '../../core/names.ts'
 import { answer, type Key, type Store, type Value, type View } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
+import { openHoldIn } from '../flow/open-holds.ts'
 import { type PayerView, REMEMBER_FOR } from '../flow/step.ts'
-import { OUTFLOW, openHoldIn, type SpendingKeys } from '../keys.ts'
+import { OUTFLOW, type SpendingKeys } from '../keys.ts'
 import {
   type Account,
   budgetAccount,

@@ -1,22 +1,13 @@
-/** Plans outside the file: created, changed, switched, retired, and linked to members while Headgate runs. */
+/** Plans outside the file: created, changed, switched on and off, and retired while Headgate runs. */
 import { quote } from '../../core/errors.ts'
-import { itemOf } from '../../core/names.ts'
-import { answer, type Store, type View, type Write } from '../../core/store.ts'
-import { type Note, noteText, toIp, toMemberName, toNote } from '../flow/ask.ts'
-import {
-  type LedgerChange,
-  memberGuess,
-  type PayerView,
-  type SpendingAct,
-  type SpendingStep,
-  unchanged,
-} from '../flow/step.ts'
-import { isImplicitId, type SpendingKeys } from '../keys.ts'
+import type { Write } from '../../core/store.ts'
+import { type Note, noteText, toNote } from '../flow/ask.ts'
+import { type LedgerChange, type PayerView, type SpendingStep, unchanged } from '../flow/step.ts'
+import { isImplicitId } from '../keys.ts'
 import type { EntryDraft } from '../ledger/entry.ts'
-import { readIndex } from '../ledger/pages.ts'
 import { spendingMistake } from '../mistake.ts'
 import type { Allowance, Plan, Tier } from './plan.ts'
-import { readKeptPlan, readLink, requirePlan, writeKeptPlan, writeLink } from './resolve.ts'
+import { readKeptPlan, requirePlan, writeKeptPlan } from './resolve.ts'
 
 export interface PlanAsk extends Note {
   readonly id: string
@@ -39,15 +30,6 @@ export interface PlanChangeAsk extends Note {
 export interface RetireAsk extends Note {
   readonly plan: string
   readonly reason?: string | undefined
-}
-
-/** A plan and a member, by any of the three. */
-export interface LinkAsk extends Note {
-  readonly plan: string
-  /** Of any kind: `user:42`, an address, an IP. */
-  readonly member?: string | undefined
-  readonly address?: string | undefined
-  readonly ip?: string | undefined
 }
 
 /** Room for a UUID or a name; it is part of keys. */
@@ -131,78 +113,7 @@ export const switchPlan =
     return keepPlan(view, plan, { kind: 'adjust', detail }, note)
   }
 
-export const linkAct = (ask: LinkAsk): SpendingAct<Plan> => {
-  const member = toMember(ask)
-  const step: SpendingStep<Plan> = (view) => {
-    const { keys, plans } = view
-    const plan = requireOwn(view, ask.plan)
-    const configured = plans.byAddress(member) ?? plans.byIp(member)
-    if (configured !== undefined) {
-      const rule = 'must not be linked elsewhere than the file says'
-      throw spendingMistake('LINK_IN_FILE', member, rule, `plan ${configured.id} of the file`)
-    }
-    const old = readLink(view, member)
-    const other = old === undefined || old.automatic ? undefined : old.plan
-    if (other === plan.id) return unchanged(plan)
-    if (other !== undefined && !hasRetired(view, other)) {
-      const rule = 'must be unlinked from its plan first'
-      throw spendingMistake('LINK_TAKEN', member, rule, `plan ${other}`)
-    }
-    const writes = [
-      writeLink(view, member, { plan: plan.id, automatic: false }),
-      { key: keys.linked(plan.id, member), value: '' },
-      ...(other === undefined ? [] : [{ key: keys.linked(other, member) }]),
-    ]
-    return planEntry(view, plan, writes, { kind: 'adjust', detail: `${member} linked` }, ask)
-  }
-  return { guess: memberGuess(ask.plan, member), step }
-}
-
-export const unlinkAct = (ask: LinkAsk): SpendingAct<Plan> => {
-  const member = toMember(ask)
-  const step: SpendingStep<Plan> = (view) => {
-    const { keys } = view
-    const plan = requirePlan(view, ask.plan)
-    const linked = readLink(view, member)?.plan
-    if (linked !== plan.id) {
-      const finding = linked === undefined ? 'no link' : `plan ${linked}`
-      throw spendingMistake('LINK_NOT_FOUND', member, `must be linked to plan ${plan.id}`, finding)
-    }
-    const writes = [{ key: keys.link(member) }, { key: keys.linked(plan.id, member) }]
-    return planEntry(view, plan, writes, { kind: 'adjust', detail: `${member} unlinked` }, ask)
-  }
-  return { guess: memberGuess(ask.plan, member), step }
-}
-
-export interface PlanDetails {
-  readonly plan: Plan
-  /** Addresses and IPs, in the order of their text. Those of the file are in the file. */
-  readonly links: readonly string[]
-}
-
-/** One plan, from the file or the store, and the members that were linked to it while Headgate ran. */
-export const planDetails = async (
-  store: Store,
-  keys: SpendingKeys,
-  open: (view: View) => PayerView,
-  id: string,
-): Promise<PlanDetails> => {
-  const plan = await store.transact((view) => answer(requirePlan(open(view), id)))
-  const links: string[] = []
-  for await (const { key } of readIndex(store, keys.links(plan.id))) links.push(itemOf(key))
-  return { plan, links }
-}
-
 const PLAN_ID = /^[\x21-\x7e]{1,128}$/
-
-function toMember({ member, address, ip }: LinkAsk): string {
-  const named = [member, address, ip].filter((name) => name !== undefined)
-  const [name] = named
-  if (name !== undefined && named.length === 1)
-    return ip === undefined ? toMemberName(name) : toIp(ip)
-  const rule = 'must name a member, an address or an ip, one of them'
-  throw spendingMistake('LINK_INVALID', 'link', rule, String(named.length))
-}
 
 function inFile(id: string) {
   const rule = 'must be changed in the file that configures it'
@@ -218,16 +129,11 @@ const implicit = (id: string, rule: string) =>
   spendingMistake('PLAN_IMPLICIT', `plan ${id}`, `must ${rule}`, 'a plan that nobody created')
 
 /** One that can be changed here: created here, or implicit, and not retired. */
-function requireOwn(view: PayerView, id: string): Plan {
+export const requireOwn = (view: PayerView, id: string): Plan => {
   const plan = requirePlan(view, id)
   if (view.plans.plans.has(plan.id)) throw inFile(plan.id)
   if (plan.retiredAt !== undefined) throw retired(plan.id)
   return plan
-}
-
-/** What the file has of that id is in force. */
-function hasRetired(view: PayerView, id: string): boolean {
-  return !view.plans.plans.has(id) && readKeptPlan(view, id)?.retiredAt !== undefined
 }
 
 function changesBetween(before: Plan, after: Plan): readonly string[] {
@@ -257,13 +163,13 @@ function keepPlan(
   return planEntry(view, plan, [writeKeptPlan(view, plan)], said, note)
 }
 
-function planEntry(
+export const planEntry = (
   { calendar }: PayerView,
   plan: Plan,
   writes: readonly Write[],
   said: Said,
   note: Note,
-): LedgerChange<Plan> {
+): LedgerChange<Plan> => {
   const { id, tier } = plan
   return {
     result: plan,

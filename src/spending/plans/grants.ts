@@ -2,11 +2,10 @@
 import { type BudgetState, NOTHING_SPENT, totalHeld } from '../../core/budget.ts'
 import { quote } from '../../core/errors.ts'
 import type { Instant } from '../../core/time.ts'
-import { toTimestamp } from '../../lib/moments.ts'
 import { minAmount, parseAmount } from '../amount.ts'
 import type { PlanStanding } from '../flow/answer.ts'
 import { type Note, noteText, toNote } from '../flow/ask.ts'
-import { planBudget, readBalances } from '../flow/balances.ts'
+import { type Balances, planBudget, readBalances } from '../flow/balances.ts'
 import {
   type PayerView,
   planGuess,
@@ -15,6 +14,7 @@ import {
   unchanged,
   underOperationId,
 } from '../flow/step.ts'
+import type { EntryDraft } from '../ledger/entry.ts'
 import { move, someOf } from '../ledger/entry-text.ts'
 import { spendingMistake } from '../mistake.ts'
 import { moneyText } from '../money-json.ts'
@@ -31,8 +31,11 @@ import {
   drawFrom,
   freeIn,
   type Grant,
+  type GrantStanding,
   grantIsOver,
+  grantStanding,
   inOrderOfUse,
+  newGrant,
   stillUseful,
   sumOf,
 } from './funds.ts'
@@ -49,12 +52,15 @@ export interface GrantAsk extends Note {
   readonly operationId?: string | undefined
 }
 
-export interface GrantAnswer {
+interface GrantDone {
   readonly grantId: string
-  /** Of the grant that was given; absent: never. */
-  readonly expiresAt?: Instant | undefined
   readonly plan: PlanStanding
   readonly replayed?: true
+}
+
+export interface GrantAnswer extends GrantDone {
+  /** Of the grant that was given; absent: never. */
+  readonly expiresAt?: Instant | undefined
 }
 
 export interface VoidAsk extends Note {
@@ -66,23 +72,10 @@ export interface VoidAsk extends Note {
   readonly operationId?: string | undefined
 }
 
-export interface VoidAnswer {
-  readonly grantId: string
+export interface VoidAnswer extends GrantDone {
   /** What was left of it, and is gone. */
   readonly voided: bigint
   /** What open holds keep aside in it: theirs until they end, and then gone too. */
-  readonly pinned: bigint
-  readonly plan: PlanStanding
-  readonly replayed?: true
-}
-
-/** A grant of which anything can still be used. */
-export interface GrantStanding
-  extends Pick<Grant, 'id' | 'amount' | 'priority' | 'expiresAt' | 'reason' | 'actor'> {
-  readonly spent: bigint
-  /** What can still be taken from it; nothing of one that has expired or was voided. */
-  readonly left: bigint
-  /** What open holds keep aside in it. */
   readonly pinned: bigint
 }
 
@@ -102,46 +95,34 @@ export const grantAct = (ask: GrantAsk, nonce: string): SpendingAct<GrantAnswer>
     const { startsAt } = view.calendar.window
     const plan = requirePlan(view, ask.plan)
     if (plan.retiredAt !== undefined) throw retired(plan.id)
-    const added = toGrant(view, ask, amount, nonce)
+    const added = newGrant({ ...ask, amount }, nonce, view.now)
     const before = readAllowance(view, plan, startsAt)
     const useful = stillUseful(before.funds.grants, view.now)
     refuseTooMany(plan.id, useful)
     const grants = inOrderOfUse([...useful, added])
-    const budget = planBudget(plan.id)
-    const balances = readBalances(view, startsAt, [budget])
-    const state = balances.get(budget)
+    const balances = readBalances(view, startsAt, [planBudget(plan.id)])
     // What was charged before and nobody had is paid out of it at once.
     const { allowance, draws } = payOwed(
       { ...before, funds: { ...before.funds, grants } },
-      state ?? NOTHING_SPENT,
+      balances.get(planBudget(plan.id)) ?? NOTHING_SPENT,
       view.now,
     )
-    const saved = saveAllowance(view, before, allowance)
-    return {
-      result: {
-        grantId: added.id,
+    const made = entered(
+      view,
+      { before, allowance, balances },
+      {
+        kind: 'grant',
+        moves: move('issued', 'granted', amount),
+        grant: added.id,
+        priority: added.priority,
         expiresAt: added.expiresAt,
-        plan: planStanding(view, allowance, balances, state === undefined),
+        operationId,
+        note,
+        detail: reason,
+        draws: someOf(draws),
       },
-      writes: saved.writes,
-      entries: [
-        ...saved.entries,
-        {
-          kind: 'grant',
-          window: startsAt,
-          party: { plan: plan.id, tier: plan.tier, operation: 'Grant', mode: 'TRANSACTION' },
-          moves: move('issued', 'granted', amount),
-          grant: added.id,
-          priority: added.priority,
-          expiresAt: added.expiresAt,
-          operationId,
-          note,
-          detail: reason,
-          draws: someOf(draws),
-          limit: saved.limit,
-        },
-      ],
-    }
+    )
+    return { ...made, result: { grantId: added.id, expiresAt: added.expiresAt, plan: made.plan } }
   }
   return {
     guess: planGuess(ask.plan, once),
@@ -168,35 +149,46 @@ export const voidAct = (ask: VoidAsk): SpendingAct<VoidAnswer> => {
     const grants = before.funds.grants.map((grant) => (grant === found ? over : grant))
     const allowance = { ...before, funds: { ...before.funds, grants } }
     const balances = readBalances(view, startsAt, [planBudget(plan.id)])
-    const saved = saveAllowance(view, before, allowance)
-    const fresh = balances.get(planBudget(plan.id)) === undefined
-    return {
-      result: {
-        grantId: found.id,
-        voided,
-        pinned,
-        plan: planStanding(view, allowance, balances, fresh),
+    const made = entered(
+      view,
+      { before, allowance, balances },
+      {
+        kind: 'void',
+        moves: move('granted', 'forfeited', voided),
+        grant: found.id,
+        operationId,
+        note,
+        detail: reason,
       },
-      writes: saved.writes,
-      entries: [
-        ...saved.entries,
-        {
-          kind: 'void',
-          window: startsAt,
-          party: { plan: plan.id, tier: plan.tier, operation: 'Grant', mode: 'TRANSACTION' },
-          moves: move('granted', 'forfeited', voided),
-          grant: found.id,
-          operationId,
-          note,
-          detail: reason,
-          limit: saved.limit,
-        },
-      ],
-    }
+    )
+    return { ...made, result: { grantId: found.id, voided, pinned, plan: made.plan } }
   }
   return {
     guess: planGuess(ask.plan, once),
     step: underOperationId(once, step, () => moneyText<VoidAnswer>()),
+  }
+}
+
+interface GrantBooks {
+  readonly before: PlanAllowance
+  readonly allowance: PlanAllowance
+  readonly balances: Balances
+}
+
+/** What becomes of a plan's grants, and the entry that says so. */
+function entered(
+  view: PayerView,
+  { before, allowance, balances }: GrantBooks,
+  draft: Omit<EntryDraft, 'window' | 'party' | 'limit'>,
+) {
+  const { plan, window } = before
+  const party = { plan: plan.id, tier: plan.tier, operation: 'Grant', mode: 'TRANSACTION' } as const
+  const { writes, entries, limit } = saveAllowance(view, before, allowance)
+  const fresh = balances.get(planBudget(plan.id)) === undefined
+  return {
+    plan: planStanding(view, allowance, balances, fresh),
+    writes,
+    entries: [...entries, { ...draft, window, party, limit }],
   }
 }
 
@@ -209,11 +201,6 @@ export const grantsAct = (id: string): SpendingAct<readonly GrantStanding[]> => 
     return unchanged(stillUseful(funds.grants, now).map((grant) => grantStanding(grant, now)))
   },
 })
-
-const grantStanding = (grant: Grant, now: Instant): GrantStanding => {
-  const { held: _, ...rest } = grant
-  return { ...rest, left: freeIn(grant, now), pinned: totalHeld(grant, now) }
-}
 
 /** However an address in its name is spelt, it is the same question. */
 const spelt = (plan: string): string => canonicalPlanId(plan) ?? plan
@@ -229,26 +216,6 @@ function requireGrant(
   const rule = `must be of a grant to plan ${plan} that can still be used`
   const finding = found === undefined ? 'none' : 'one that has expired or was voided'
   throw spendingMistake('GRANT_NOT_FOUND', `grant ${quote(id)}`, rule, finding)
-}
-
-function toGrant({ now }: PayerView, ask: GrantAsk, amount: bigint, nonce: string): Grant {
-  const { priority = 0, expiresAt } = ask
-  const thing = `grant to plan ${ask.plan}`
-  if (amount === 0n) throw spendingMistake('GRANT_INVALID', thing, 'must be more than zero', '0')
-  if (!Number.isSafeInteger(priority)) {
-    const rule = 'must have a whole number as priority'
-    throw spendingMistake('GRANT_INVALID', thing, rule, String(priority))
-  }
-  if (expiresAt !== undefined && expiresAt <= now) {
-    throw spendingMistake(
-      'GRANT_INVALID',
-      thing,
-      'must expire in the future',
-      toTimestamp(expiresAt),
-    )
-  }
-  const { reason, actor } = ask
-  return { id: nonce, amount, priority, expiresAt, spent: 0n, held: [], reason, actor }
 }
 
 function refuseTooMany(plan: string, { length }: readonly Grant[]): void {
