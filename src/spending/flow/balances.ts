@@ -78,13 +78,13 @@ export const tierBudget = (tier: Tier): string => `tier/${tier}`
 export const plansBudget = (tier: Tier): string => `plans/${tier}`
 
 /** Where a party's plan is counted, and the budget that says whether it has spent anything. */
-export const countOf = ({ plan, tier }: Party) =>
+const countOf = ({ plan, tier }: Party) =>
   plan === undefined || tier === undefined
     ? undefined
     : { own: planBudget(plan), plans: plansBudget(tier) }
 
 /** By how much that number changes with what a plan has spent. */
-export const countShift = (before = 0n, after = 0n): bigint => {
+const countShift = (before = 0n, after = 0n): bigint => {
   if (before === 0n) return after > 0n ? 1n : 0n
   return after === 0n ? -1n : 0n
 }
@@ -185,12 +185,12 @@ export const shiftBalances = (
 }
 
 /** A plan whose tier changed is counted where it first spent, and may be taken from where it last did. */
-export const countMore = (stored: BudgetState = NOTHING_SPENT, more: bigint): BudgetState => ({
+const countMore = (stored: BudgetState = NOTHING_SPENT, more: bigint): BudgetState => ({
   ...stored,
   spent: maxAmount(0n, stored.spent + more),
 })
 
-export const shiftBalance = (
+const shiftBalance = (
   stored: BudgetState = NOTHING_SPENT,
   { freed, expiresAt, spent }: BalanceShift,
   now: Instant,

@@ -51,7 +51,7 @@ export const listOpenHolds = async (
 ): Promise<OpenHolds> => {
   const limit = pageSize(ask)
   const isSought = soughtBy(ask)
-  let place = await startOf(store, open, ask)
+  let place = await startOf(store, keys, open, ask)
   const holds: OpenHold[] = []
   for (let looked = 0; looked < MAX_LOOKED_AT; looked += LEDGER_PAGE) {
     const page = await store.range(keys.openHolds, place, LEDGER_PAGE)
@@ -81,6 +81,7 @@ function soughtBy(ask: OpenHoldsAsk): (party: Party) => boolean {
 /** PLAN_NOT_FOUND for a plan that neither is nor ever had an entry, as of a history. */
 const startOf = (
   store: Store,
+  keys: SpendingKeys,
   open: (view: View) => PayerView,
   { plan, after }: OpenHoldsAsk,
 ): Promise<string> => {
@@ -88,18 +89,19 @@ const startOf = (
     const rule = 'must be the next of the page before'
     throw spendingMistake('HOLDS_ASK_INVALID', 'after', rule, after.slice(0, 64))
   }
-  return store.transact((view) => {
-    const payer = open(view)
-    const { keys, now } = payer
-    if (plan !== undefined) {
-      const [trail] = payer.read(keys.trail(canonicalPlanId(plan) ?? plan))
-      if (trail === undefined) requirePlan(payer, plan)
-    }
-    // Those that have ended come first, and are passed over.
-    return answer(
-      keys.openHold(after === undefined ? { expiresAt: now, id: '' } : openHoldIn(after)),
-    )
-  })
+  const trail = plan === undefined ? [] : [keys.trail(canonicalPlanId(plan) ?? plan)]
+  return store.transact(
+    (view) => {
+      const payer = open(view)
+      const [newest] = payer.read(...trail)
+      if (plan !== undefined && newest === undefined) requirePlan(payer, plan)
+      // Those that have ended come first, and are passed over.
+      const from = after === undefined ? { expiresAt: payer.now, id: '' } : openHoldIn(after)
+      return answer(keys.openHold(from))
+    },
+    [keys.calendar, keys.clock, ...trail],
+    'look',
+  )
 }
 
 /** When a hold ends, and its id. */
