@@ -20,6 +20,7 @@ const busy = async (): Promise<Desk> => {
   const desk = openDesk({ plans, ...POLICY, rollover: { sharePerMille: 500 } })
   const { spending, clock } = desk
   await spending.createPlan({ id: 'beta', tier: 'BASIC', actor: 'ann' })
+  await spending.createPlan({ id: 'omega', tier: 'BASIC', actor: 'ann' })
   await spending.record({ from: '0xa1', amount: 40n })
   clock.advance(days(12))
   await spending.record({ from: '0xa1', amount: 2n })
@@ -327,6 +328,11 @@ const MORE: typeof CORRUPTIONS = [
     (file) => file.put(KEYS.plan('eve'), file.value(KEYS.plan('beta')).replace('"beta"', '"eve"')),
   ],
   ['a created plan deleted', 'plan-drift', (file) => file.forget(KEYS.plan('beta'))],
+  [
+    'a plan deleted whose creation was compacted',
+    'plan-drift',
+    (file) => file.forget(KEYS.plan('omega')),
+  ],
   [
     'a retired plan taken back into service',
     'plan-drift',
