@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check'
 import { HeadgateError } from '../../src/core/errors.ts'
+import type { Store } from '../../src/core/store.ts'
 import { type Instant, instant, millis, seconds } from '../../src/core/time.ts'
 import {
   buildPlanCatalog,
@@ -13,7 +14,7 @@ import {
   type SpendingSettings,
 } from '../../src/spending/index.ts'
 import { memory } from '../../src/stores/memory/index.ts'
-import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 
 /** The first two are in the file; the last was created, and is changed and retired while Headgate runs. */
 const FILED = ['alpha', 'beta'] as const
@@ -117,12 +118,14 @@ export interface Sums {
   readonly charged: bigint
 }
 
-export const openBooks = () => {
+export const openBooks = (
+  openStore: (clock: FakeClock) => Store = (clock) => memory({ clock }),
+) => {
   const clock = fakeClock('2026-01-01T00:00:00Z')
   const limits = { alpha: 250n, beta: 100n, gamma: 100n }
   const rules: Rules = { limits, total: 2_000n, share: 500, retired: false }
   const spending = createSpending({
-    store: memory({ clock }),
+    store: openStore(clock),
     settings: () => settingsOf(rules),
     plans: () => catalogOf(rules),
   })
