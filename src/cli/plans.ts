@@ -8,6 +8,7 @@ import {
   AFTER_FLAG,
   ASKING_FLAGS,
   LIMIT_FLAG,
+  pickTexts,
   readMomentFlag,
   readWhole,
   readWord,
@@ -19,6 +20,7 @@ import { brief, table, tell } from './terminal.ts'
 type PlanBody = ApiOutput<'createPlan'>
 
 const PLAN = { name: 'PLAN' }
+const REASON_FLAG = { name: 'reason', value: 'TEXT', summary: 'Kept in the ledger.' }
 const TIERS: readonly ApiInput<'createPlan'>['tier'][] = ['BASIC', 'EXTENDED', 'PRIVILEGED']
 
 export const planCommands: readonly CliCommand[] = [
@@ -73,6 +75,43 @@ export const planCommands: readonly CliCommand[] = [
     },
   },
   {
+    name: 'plans change',
+    summary: 'Change the tier, the limit or the name of a plan that is not in the file.',
+    operands: [PLAN],
+    flags: [
+      { name: 'tier', value: 'TIER', summary: 'BASIC, EXTENDED or PRIVILEGED.' },
+      { name: 'own-limit', value: 'AMOUNT', summary: 'Or unlimited; or tier, that of its tier.' },
+      { name: 'name', value: 'NAME', summary: 'For people.' },
+      REASON_FLAG,
+      ...ASKING_FLAGS,
+    ],
+    run: async (call) => {
+      const [id = ''] = call.operands
+      const limit = call.flags.text('own-limit')
+      const tier = call.flags.text('tier')
+      const ask = {
+        id,
+        ...pickTexts(call.flags, ['name', 'reason']),
+        ...(limit !== undefined && { limit }),
+        ...(tier !== undefined && { tier: readWord(tier, '--tier', TIERS) }),
+      }
+      tell(call, await withSpending(call, (api) => api.ask('changePlan', ask)), describePlan)
+      return 0
+    },
+  },
+  {
+    name: 'plans retire',
+    summary: 'Retire a plan for good: it pays for nothing new, and its open holds settle.',
+    operands: [PLAN],
+    flags: [REASON_FLAG, ...ASKING_FLAGS],
+    run: async (call) => {
+      const [id = ''] = call.operands
+      const ask = { id, ...pickTexts(call.flags, ['reason']) }
+      tell(call, await withSpending(call, (api) => api.ask('retirePlan', ask)), describePlan)
+      return 0
+    },
+  },
+  {
     name: 'plans activate',
     summary: 'Let a plan spend again.',
     operands: [PLAN],
@@ -107,7 +146,8 @@ export const planCommands: readonly CliCommand[] = [
     flags: [
       { name: 'expires', value: 'WHEN', summary: 'A duration from now, or a moment; never.' },
       { name: 'priority', value: 'N', summary: 'Lower is used first; 0.' },
-      { name: 'reason', value: 'TEXT', summary: 'Kept in the ledger.' },
+      REASON_FLAG,
+      { name: 'operation-id', value: 'ID', summary: 'The same id again gives nothing more.' },
       ...ASKING_FLAGS,
     ],
     run: async (call) => {
@@ -117,7 +157,42 @@ export const planCommands: readonly CliCommand[] = [
       tell(
         call,
         granted,
-        ({ plan }) => `plan ${id} was given ${amount}, ${plan.remaining} remaining`,
+        ({ plan, grantId }) =>
+          `plan ${id} was given ${amount}, ${plan.remaining} remaining: grant ${grantId}`,
+      )
+      return 0
+    },
+  },
+  {
+    name: 'plans grants',
+    summary: "A plan's grants of which anything can still be used, in the order of use.",
+    operands: [PLAN],
+    flags: ASKING_FLAGS,
+    run: async (call) => {
+      const [id = ''] = call.operands
+      const found = await withSpending(call, (api) => api.ask('listGrants', { id }))
+      tell(call, found, ({ grants }) => table([GRANT_HEADINGS, ...grants.map(toGrantRow)]))
+      return 0
+    },
+  },
+  {
+    name: 'plans void',
+    summary: 'Take back what is left of a grant. What open holds pinned stays theirs.',
+    operands: [PLAN, { name: 'GRANT' }],
+    flags: [
+      REASON_FLAG,
+      { name: 'operation-id', value: 'ID', summary: 'The same id again answers as before.' },
+      ...ASKING_FLAGS,
+    ],
+    run: async (call) => {
+      const [id = '', grant = ''] = call.operands
+      const reason = requireFlag(call, 'reason')
+      const ask = { id, grant, reason, ...readOperationId(call) }
+      const done = await withSpending(call, (api) => api.ask('voidGrant', ask))
+      tell(
+        call,
+        done,
+        ({ voided, pinned }) => `${voided} of grant ${grant} voided, ${pinned} pinned`,
       )
       return 0
     },
@@ -164,19 +239,42 @@ const allPlans = (api: Api<SpendingOperation>): Promise<readonly PlanBody[]> =>
 
 const LIST_HEADINGS = ['PLAN', 'TIER', 'LIMIT', 'STATE', 'FROM', 'NAME']
 
-const toListRow = ({ id, tier, limit, active, source, name = '' }: PlanBody): readonly string[] => [
-  id,
-  tier,
-  limit,
-  stateOf(active),
-  source,
-  name,
+const toListRow = (plan: PlanBody): readonly string[] => [
+  plan.id,
+  plan.tier,
+  plan.limit,
+  stateOf(plan),
+  plan.source,
+  plan.name ?? '',
 ]
 
-const stateOf = (active: boolean): string => (active ? 'active' : 'inactive')
+const stateOf = ({ active, retiredAt }: Pick<PlanBody, 'active' | 'retiredAt'>): string =>
+  retiredAt === undefined ? (active ? 'active' : 'inactive') : 'retired'
 
-const describePlan = ({ id, tier, limit, active }: PlanBody): string =>
-  `plan ${id}: ${tier}, limit ${limit}, ${stateOf(active)}`
+const describePlan = (plan: PlanBody): string =>
+  `plan ${plan.id}: ${plan.tier}, limit ${plan.limit}, ${stateOf(plan)}`
+
+const GRANT_HEADINGS = [
+  'GRANT',
+  'AMOUNT',
+  'SPENT',
+  'PINNED',
+  'LEFT',
+  'PRIORITY',
+  'EXPIRES',
+  'REASON',
+]
+
+const toGrantRow = (grant: ApiOutput<'listGrants'>['grants'][number]): readonly string[] => [
+  grant.id,
+  grant.amount,
+  grant.spent,
+  grant.pinned,
+  grant.left,
+  String(grant.priority),
+  grant.expiresAt ?? 'never',
+  grant.reason ?? '',
+]
 
 /** More addresses than this say less than their number; `--json` has them all. */
 const MAX_SHOWN = 8
@@ -186,7 +284,7 @@ const describeShown = (plan: ApiOutput<'showPlan'>): string =>
     ['plan', plan.id],
     ...(plan.name === undefined ? [] : [['name', plan.name]]),
     ['tier', plan.tier],
-    ['state', stateOf(plan.active)],
+    ['state', stateOf(plan)],
     ['from', plan.source],
     ['limit', plan.limit],
     ['spent', plan.spent],
@@ -194,6 +292,7 @@ const describeShown = (plan: ApiOutput<'showPlan'>): string =>
     ['remaining', plan.remaining],
     ['addresses', plan.addresses.length === 0 ? 'none' : brief(plan.addresses, MAX_SHOWN)],
     ['ips', plan.ips.length === 0 ? 'none' : brief(plan.ips, MAX_SHOWN)],
+    ...plan.grants.map(({ id, left, amount }) => [`grant ${id}`, `${left} of ${amount} left`]),
     ...Object.entries(plan.monthly).map(([month, spent]) => [`in ${month}`, spent]),
   ])
 
@@ -217,12 +316,17 @@ async function linkCaller(
 function readGrant(call: CommandCall) {
   const expiresAt = readMomentFlag(call, 'expires', 'ahead')
   const priority = call.flags.text('priority')
-  const reason = call.flags.text('reason')
   return {
     ...(expiresAt !== undefined && { expiresAt: toTimestamp(expiresAt) }),
     ...(priority !== undefined && { priority: readPriority(priority) }),
-    ...(reason !== undefined && { reason }),
+    ...pickTexts(call.flags, ['reason']),
+    ...readOperationId(call),
   }
+}
+
+function readOperationId({ flags }: CommandCall) {
+  const operationId = flags.text('operation-id')
+  return operationId === undefined ? {} : { operationId }
 }
 
 function readPriority(text: string): number {

@@ -1,14 +1,18 @@
-/** `headgate spending …`: what files will cost, what a window has cost, bookings taken back, and the clock. */
+/** `headgate spending …`: what files will cost, what is held and was spent, bookings taken back, and the clock. */
 import { toTimestamp } from '../lib/moments.ts'
 import type { ApiOutput } from '../server/api.ts'
 import type { ExchangeRate, FeeTableName } from '../spending/index.ts'
 import { withSpending } from './api.ts'
 import type { CliCommand } from './command.ts'
 import {
+  AFTER_FLAG,
   ASKING_FLAGS,
   type FlagValues,
   JSON_FLAG,
+  LIMIT_FLAG,
+  pickTexts,
   readMomentFlag,
+  readWhole,
   readWord,
   refuseValue,
   requireFlag,
@@ -74,6 +78,27 @@ export const spendingCommands: readonly CliCommand[] = [
     },
   },
   {
+    name: 'spending holds',
+    summary: 'The holds that are open; those that end first come first.',
+    operands: [],
+    flags: [
+      { name: 'plan', value: 'PLAN', summary: 'Only those that this plan pays for.' },
+      { name: 'member', value: 'MEMBER', summary: 'Only those for this member.' },
+      AFTER_FLAG,
+      LIMIT_FLAG,
+      ...ASKING_FLAGS,
+    ],
+    run: async (call) => {
+      const limit = readWhole(call.flags, 'limit', { least: 1, most: 1_000 })
+      const ask = {
+        ...pickTexts(call.flags, ['plan', 'member', 'after']),
+        ...(limit !== undefined && { limit: String(limit) }),
+      }
+      tell(call, await withSpending(call, (api) => api.ask('listHolds', ask)), describeHolds)
+      return 0
+    },
+  },
+  {
     name: 'spending report',
     summary: 'What the money of a window was spent on. The sums add up.',
     operands: [],
@@ -132,6 +157,22 @@ async function readRate(flags: FlagValues): Promise<ExchangeRate | undefined> {
 function readBytes(text: string, thing: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   return refuseValue(thing, 'must be a whole number of bytes', text)
+}
+
+const HOLD_HEADINGS = ['HOLD', 'PLAN', 'MEMBER', 'OPERATION', 'OPEN', 'CAPTURED', 'ENDS']
+
+function describeHolds({ holds, next }: ApiOutput<'listHolds'>): string {
+  const rows = holds.map((hold) => [
+    hold.holdId,
+    hold.plan ?? '',
+    hold.member ?? '',
+    hold.operation,
+    hold.open,
+    hold.captured,
+    hold.expiresAt,
+  ])
+  const more = next === undefined ? [] : ['', `more: --after ${next}`]
+  return [table([HOLD_HEADINGS, ...rows]), ...more].join('\n')
 }
 
 function describeReport(

@@ -4,6 +4,7 @@ export type { ClockVerdict, MachineReading } from '../core/machine-clock.ts'
 export type { QueueErrorCode } from '../lib/disk-queue/queue-log.ts'
 export { thisMachine } from '../lib/machine.ts'
 export type { TimeSource } from '../lib/time-sources.ts'
+export type { SpendingAdministration } from './admin.ts'
 export {
   formatAllowance,
   formatAmount,
@@ -38,6 +39,7 @@ export type {
   SpendingMode,
 } from './flow/ask.ts'
 export type { Party } from './flow/balances.ts'
+export type { OpenHold, OpenHolds, OpenHoldsAsk } from './flow/open-holds.ts'
 export type { Reversal, ReverseAsk } from './flow/reversal.ts'
 export {
   type ExchangeRate,
@@ -96,6 +98,7 @@ export type {
   SpendingLedger,
   SpendingOverview,
   SpendingReport,
+  TierUsage,
   WindowUsage,
 } from './ledger/ledger.ts'
 export { type Anchor, parseAnchor } from './ledger/walk.ts'
@@ -112,8 +115,10 @@ export {
   type Expense,
   openCaptureQueue,
 } from './operator/capture-queue.ts'
-export type { LinkAsk, PlanAsk, PlanDetails } from './plans/administration.ts'
-export type { GrantAnswer, GrantAsk } from './plans/grants.ts'
+export type { PlanAsk, PlanChangeAsk, RetireAsk } from './plans/administration.ts'
+export type { GrantStanding } from './plans/funds.ts'
+export type { GrantAnswer, GrantAsk, VoidAnswer, VoidAsk } from './plans/grants.ts'
+export type { LinkAsk, PlanDetails } from './plans/links.ts'
 export type { Allowance, Plan, PlanCatalog, SpendingSettings, Tier } from './plans/plan.ts'
 export { changesNothing, diffPlans, type LinkChange, type PlanDiff } from './plans/plan-diff.ts'
 export type { PlanEntry } from './plans/plan-entry.ts'
@@ -134,7 +139,6 @@ export {
   type ChargeVerb,
   createSpending,
   type Spending,
-  type SpendingAdministration,
   type SpendingEvent,
   type SpendingOptions,
 } from './spending.ts'

@@ -52,6 +52,15 @@ export interface SpendingKeys {
   /** These two are many, so their names are short. */
   hold(id: string): Key
   operation(verb: string, id: string): Key
+  /** The index of the holds that are open: those that end first come first. */
+  readonly openHolds: string
+  openHold(hold: OpenHoldName): Key
+}
+
+/** How the list of open holds names one. */
+export interface OpenHoldName {
+  readonly id: string
+  readonly expiresAt: Instant
 }
 
 /** What the payer has ever paid and holds open now: not of any window, as its balance is not. */
@@ -79,6 +88,7 @@ function makeKeys(payer: string, name: (...parts: readonly string[]) => string):
   const [plans, windows, outflow] = [name('plans'), name('windows'), name(OUTFLOW)]
   const fundsList = name('funds')
   const links = (plan: string) => name('links', plan)
+  const openHolds = name('open')
   const balances = lastMade((window: Instant) => name('window', String(window)))
   return {
     payer,
@@ -105,6 +115,9 @@ function makeKeys(payer: string, name: (...parts: readonly string[]) => string):
     linked: (plan, member) => listedName(links(plan), member),
     hold: (id) => name('h', id),
     operation: (verb, id) => name('o', verb, id),
+    openHolds,
+    // Instants have sixteen digits until the year 2286, so names sort by time.
+    openHold: ({ expiresAt, id }) => listedName(openHolds, `${expiresAt}.${id}`),
   }
 }
 

@@ -19,6 +19,8 @@ const MONEY = new Set([
   'limit',
   'remaining',
   'spentThen',
+  'voided',
+  'pinned',
 ])
 
 /** Fields that are undefined are left out. */
@@ -30,6 +32,12 @@ export const readMoney = <T>(text: string): T => {
   reviveMoney(record)
   return record
 }
+
+/** How such a record is remembered under an operation id. */
+export const moneyText = <T extends object>() => ({
+  encode: (record: T): string => writeMoney(record),
+  decode: (text: string): T => readMoney<T>(text),
+})
 
 /** A copy: a replacer of `JSON.stringify` takes a third more time. */
 function amountsAsText(held: unknown): unknown {

@@ -3,16 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { StoreError } from '../core/errors.ts'
 import type { ClockVerdict } from '../core/machine-clock.ts'
 import type { Store, View } from '../core/store.ts'
-import { type Instant, seconds, type Wait } from '../core/time.ts'
+import { seconds, type Wait } from '../core/time.ts'
 import { systemClock, uptime } from '../lib/clock.ts'
-import { parseAmount } from './amount.ts'
-import {
-  type ClockRepairAsk,
-  type ClockWitness,
-  type SpendingClockRepair,
-  spendingClock,
-  UntrustedClockError,
-} from './clock.ts'
+import { administration, type Change, type SpendingAdministration } from './admin.ts'
+import { type ClockWitness, spendingClock, UntrustedClockError } from './clock.ts'
 import { checkAct, planStandingAct, standingsAct } from './flow/admission.ts'
 import type {
   PlanStanding,
@@ -26,7 +20,6 @@ import type {
   CheckAsk,
   ExtendAsk,
   HoldAsk,
-  Note,
   Purpose,
   RecordAsk,
   ReleaseAsk,
@@ -34,38 +27,20 @@ import type {
 } from './flow/ask.ts'
 import { extendAct } from './flow/extension.ts'
 import { findHold, holdAct } from './flow/hold.ts'
-import { type Reversal, type ReverseAsk, reverseAct } from './flow/reversal.ts'
 import { captureAct, recordAct, releaseAct, settleAct } from './flow/settlement.ts'
 import {
   calendarGuess,
   openPayerView,
   type PayerView,
-  planGuess,
   type SpendingAct,
-  type SpendingStep,
   toCommit,
 } from './flow/step.ts'
 import { keysOf } from './keys.ts'
 import { compactLedger } from './ledger/compaction.ts'
 import { type SpendingLedger, spendingLedger } from './ledger/ledger.ts'
-import { type BalanceReading, readingAct } from './operator/balance.ts'
-import {
-  createPlan,
-  type LinkAsk,
-  linkAct,
-  type PlanAsk,
-  switchPlan,
-  unlinkAct,
-} from './plans/administration.ts'
-import { type GrantAnswer, type GrantAsk, grantAct } from './plans/grants.ts'
-import type { Plan, PlanCatalog, SpendingSettings } from './plans/plan.ts'
+import type { PlanCatalog, SpendingSettings } from './plans/plan.ts'
 import { createSponsor, type Sponsor } from './sponsor.ts'
-import {
-  calendarMemory,
-  noteStart,
-  openWindowEarly,
-  type SpendingWindow,
-} from './windows/calendar.ts'
+import { calendarMemory, noteStart, type SpendingWindow } from './windows/calendar.ts'
 
 export interface Spending extends SpendingLedger, SpendingAdministration {
   /** False while the total is zero: then everything is allowed and nothing is counted. */
@@ -100,26 +75,6 @@ export interface Spending extends SpendingLedger, SpendingAdministration {
    * without a `machine`.
    */
   lookAtClock(): Promise<ClockVerdict>
-}
-
-/** What operators do while Headgate runs: plans, links, grants, readings, and windows opened early. */
-export interface SpendingAdministration {
-  /** Takes a booking back, whole or in part, by its operation id: an entry of its own. */
-  reverse(ask: ReverseAsk): Promise<Reversal>
-  /** Opens the next window now, instead of when this one ends. */
-  resetWindow(note?: Note): Promise<SpendingWindow>
-  /** An operator's word that the clock is right as it is now; an entry of the ledger where it was not trusted. */
-  repairClock(ask?: ClockRepairAsk): Promise<SpendingClockRepair>
-  /** The operator's balance, and when it was read; now, if `at` is absent. */
-  pushBalance(amount: bigint, at?: Instant): Promise<BalanceReading>
-  /** Gives one plan more, once. */
-  grant(ask: GrantAsk): Promise<GrantAnswer>
-  createPlan(ask: PlanAsk): Promise<Plan>
-  activatePlan(id: string, note?: Note): Promise<Plan>
-  /** From then on it refuses with PLAN_INACTIVE. */
-  deactivatePlan(id: string, note?: Note): Promise<Plan>
-  link(ask: LinkAsk): Promise<Plan>
-  unlink(ask: LinkAsk): Promise<Plan>
 }
 
 export interface SpendingOptions extends ClockWitness {
@@ -174,14 +129,14 @@ export const createSpending = (options: SpendingOptions): Spending => {
   const [admitting, charging] = [admissions(change, observe), charges(change, observe)]
   return {
     isEnabled: () => settings().total !== 0n,
-    start: () => change(direct(noteStart)),
+    start: () => change({ step: noteStart, guess: calendarGuess }),
     extend: async (ask) => change(extendAct(ask, newNonce())),
     standing: async (purpose) => change(standingsAct(purpose)),
     plan: (id) => change(planStandingAct(id)),
     ...admitting,
     ...charging,
     sponsor: createSponsor({ ...admitting, ...charging, find: (id) => change(findHold(id)) }),
-    ...administration(change),
+    ...administration(change, newNonce),
     lookAtClock: clock.look,
     repairClock: clock.repair,
     ...spendingLedger(store, settings, clock.read),
@@ -191,7 +146,6 @@ export const createSpending = (options: SpendingOptions): Spending => {
   }
 }
 
-type Change = <R>(act: SpendingAct<R>) => Promise<R>
 type Observe = NonNullable<SpendingOptions['observe']>
 
 // Asks are parsed outside the steps, which may run again: a mistake in one never reaches the store.
@@ -231,25 +185,6 @@ function charges(change: Change, observe: Observe): Pick<Spending, ChargeVerb> {
     record: async (ask) => charge('record', recordAct(ask)),
   }
 }
-
-function administration(change: Change): Omit<SpendingAdministration, 'repairClock'> {
-  return {
-    reverse: async (ask) => change(reverseAct(ask)),
-    resetWindow: async (note = {}) => change(direct(openWindowEarly(note))),
-    pushBalance: async (amount, at) => change(readingAct(parseAmount(amount, 'balance'), at)),
-    grant: async (ask) => change(grantAct(ask, newNonce())),
-    createPlan: (ask) => change({ step: createPlan(ask), guess: planGuess(ask.id) }),
-    activatePlan: (id, note = {}) =>
-      change({ step: switchPlan(id, true, note), guess: planGuess(id) }),
-    deactivatePlan: (id, note = {}) =>
-      change({ step: switchPlan(id, false, note), guess: planGuess(id) }),
-    link: async (ask) => change(linkAct(ask)),
-    unlink: async (ask) => change(unlinkAct(ask)),
-  }
-}
-
-/** Of a step whose first run reads all that a later one could. */
-const direct = <R>(step: SpendingStep<R>): SpendingAct<R> => ({ step, guess: calendarGuess })
 
 /**
  * What was spent, or which window it is, is not known, so nothing more is spent: spending is always

@@ -30,8 +30,8 @@ describe('plans on the command line', () => {
       err: '',
     })
     expect((await run('link', 'guest', '0xC3')).out).toBe('0xC3 linked to plan guest\n')
-    expect((await run('grant', 'guest', '25', '--expires', '7d', '--reason', 'fair')).out).toBe(
-      'plan guest was given 25, 75 remaining\n',
+    expect((await run('grant', 'guest', '25', '--expires', '7d', '--reason', 'fair')).out).toMatch(
+      /^plan guest was given 25, 75 remaining: grant [\w-]{16}\n$/,
     )
     expect((await run('deactivate', 'guest')).out).toContain('inactive')
     expect((await run('activate', 'guest')).out).toContain('active')
@@ -45,6 +45,50 @@ describe('plans on the command line', () => {
     const newest = await run('history', 'guest', '--newest', '--limit', '1')
     expect(newest.out).toMatch(/0xc3 unlinked\n\nmore: --after \d+\n$/)
     expect((await run('history', 'nobody')).err).toContain('PLAN_NOT_FOUND')
+  })
+
+  test('are changed and retired, and the ledger says why', async () => {
+    const here = place()
+    const run = (...words: readonly string[]) => headgate(['plans', ...words], here)
+    await run('create', 'guest', '--tier', 'BASIC')
+    const change = [
+      '--tier',
+      'EXTENDED',
+      '--own-limit',
+      '70',
+      '--name',
+      'a guest',
+      '--reason',
+      'ok',
+    ]
+    expect((await run('change', 'guest', ...change)).out).toBe(
+      'plan guest: EXTENDED, limit 70, active\n',
+    )
+    expect((await run('change', 'guest', '--own-limit', 'tier')).out).toContain('limit 500')
+    expect((await run('change', 'guest')).err).toContain('PLAN_CHANGE_EMPTY')
+    expect((await run('retire', 'guest', '--reason', 'over')).out).toContain('retired')
+    expect((await run('list')).out).toMatch(/^guest +EXTENDED +500 +retired +store +a guest$/m)
+    expect((await run('activate', 'guest')).err).toContain('PLAN_RETIRED')
+    expect((await run('retire', 'partner')).err).toContain('PLAN_IN_FILE')
+    const { out } = await run('history', 'guest')
+    expect(out).toMatch(/change .*tier BASIC → EXTENDED, limit that of its tier → 70.*: ok$/m)
+    expect(out).toMatch(/retire .*plan retired: over$/m)
+  })
+
+  test('have grants, which are given once, listed and voided', async () => {
+    const here = place()
+    const run = (...words: readonly string[]) => headgate(['plans', ...words], here)
+    const give = ['grant', 'partner', '25', '--expires', '7d', '--operation-id', 'fair-1', '--json']
+    const { grantId } = JSON.parse((await run(...give)).out)
+    expect(JSON.parse((await run(...give)).out)).toMatchObject({ grantId, replayed: true })
+    expect((await run('show', 'partner')).out).toMatch(/^grant \S+ +25 of 25 left$/m)
+    expect((await run('grants', 'partner')).out).toMatch(/ 25 +0 +0 +25 +0 +20\d\d-/)
+    expect((await run('void', 'partner', grantId)).err).toContain('FLAG_VALUE_MISSING')
+    const done = await run('void', 'partner', grantId, '--reason', 'a slip')
+    expect(done.out).toBe(`25 of grant ${grantId} voided, 0 pinned\n`)
+    const again = await run('void', 'partner', grantId, '--reason', 'a slip')
+    expect([again.exit, again.err]).toEqual([1, expect.stringContaining('GRANT_NOT_FOUND')])
+    expect((await run('history', 'partner', '--newest')).out).toContain('a slip')
   })
 
   test('a file shows what it would change, and mistakes in it are told', async () => {
@@ -91,6 +135,26 @@ describe('spending on the command line', () => {
       1,
       expect.stringContaining('EXCHANGE_RATE_UNAVAILABLE'),
     ])
+  })
+
+  test('open holds are listed, of all or of a plan', async () => {
+    const here = place()
+    const server = await serveHere([], here)
+    for (const from of ['0xa1', '0xb2']) {
+      await fetch(`${server.url}/v1/spending/hold`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ from, estimate: '30' }),
+      })
+    }
+    const run = (...words: readonly string[]) => headgate(['spending', 'holds', ...words], here)
+    const { out } = await run('--plan', 'partner')
+    expect(out).toMatch(/ partner +0xa1 +Unspecified +30 +0 +20\d\d-/)
+    expect(out).not.toContain('0xb2')
+    const [, after = ''] = /more: --after (\S+)/.exec((await run('--limit', '1')).out) ?? []
+    expect((await run('--after', after)).out).toContain('0xb2')
+    expect((await run('--after', 'x')).err).toContain('HOLDS_ASK_INVALID')
+    expect((await run('--server', server.url)).out).toBe((await run()).out)
   })
 
   test('a report adds up, in the unit that people use', async () => {

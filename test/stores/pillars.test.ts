@@ -1,5 +1,6 @@
 /** A sample of what the pillars do, on real servers: as in memory and on SQLite, to the letter. */
 import { writeFileSync } from 'node:fs'
+import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ServiceKind } from '../../scripts/services.js'
 import type { Store } from '../../src/core/store.ts'
@@ -13,6 +14,7 @@ import { type Random, seeded } from '../support/random.ts'
 import { remotePlace } from '../support/remote-stores.ts'
 import { scratchFile } from '../support/scratch-file.ts'
 import { serve } from '../support/serve.ts'
+import { happenings, openBooks } from '../support/spending-books.ts'
 import { openPlayer, type Scenario } from '../support/spending-scenario.ts'
 import { vectors } from '../support/vectors.ts'
 
@@ -99,6 +101,21 @@ for (const kind of ['redis', 'cluster', 'postgres'] as const satisfies readonly 
           }
           await player.close()
         })
+      }
+    })
+
+    test('books and lists add up after any history of holds, grants, voids and plans', async () => {
+      for (const events of fc.sample(happenings, { numRuns: times(4, 50), seed: 7 })) {
+        await place.clear()
+        const books = openBooks((clock) => {
+          const store = place.open({ clock, uptime: clock.uptime })
+          onTestFinished(() => store.close())
+          return store
+        })
+        for (const each of events) await books.happen(each)
+        const { found, due } = await books.lists()
+        expect(found).toEqual(due)
+        expect(await books.spending.verify()).toMatchObject({ findings: [] })
       }
     })
 

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check'
 import { HeadgateError } from '../../src/core/errors.ts'
+import type { Store } from '../../src/core/store.ts'
 import { type Instant, instant, millis, seconds } from '../../src/core/time.ts'
 import {
   buildPlanCatalog,
@@ -13,9 +14,11 @@ import {
   type SpendingSettings,
 } from '../../src/spending/index.ts'
 import { memory } from '../../src/stores/memory/index.ts'
-import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 
-const PLANS = ['alpha', 'beta'] as const
+/** The first two are in the file; the last was created, and is changed and retired while Headgate runs. */
+const FILED = ['alpha', 'beta'] as const
+const PLANS = [...FILED, 'gamma'] as const
 type PlanId = (typeof PLANS)[number]
 
 const WINDOW = seconds(60)
@@ -56,6 +59,9 @@ const happening = fc.oneof(
       lasts: fc.constantFrom(undefined, 10, 50, 200),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('void' as const), plan, pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('change' as const), limit }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('retire' as const), really: fc.nat(9) }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -92,6 +98,8 @@ interface Rules {
   limits: Readonly<Record<PlanId, bigint>>
   total: bigint
   share: number | undefined
+  /** Whether gamma is: from then on the members of it have plans that may spend nothing. */
+  retired: boolean
 }
 
 /** What a window allowed a plan, as far as rules go, and what was charged in it. */
@@ -110,17 +118,24 @@ export interface Sums {
   readonly charged: bigint
 }
 
-export const openBooks = () => {
+export const openBooks = (
+  openStore: (clock: FakeClock) => Store = (clock) => memory({ clock }),
+) => {
   const clock = fakeClock('2026-01-01T00:00:00Z')
-  const rules: Rules = { limits: { alpha: 250n, beta: 100n }, total: 2_000n, share: 500 }
+  const limits = { alpha: 250n, beta: 100n, gamma: 100n }
+  const rules: Rules = { limits, total: 2_000n, share: 500, retired: false }
   const spending = createSpending({
-    store: memory({ clock }),
+    store: openStore(clock),
     settings: () => settingsOf(rules),
     plans: () => catalogOf(rules),
   })
-  const windows: Record<PlanId, Map<Instant, PlanWindow>> = { alpha: new Map(), beta: new Map() }
+  const windows: Record<PlanId, Map<Instant, PlanWindow>> = {
+    alpha: new Map(),
+    beta: new Map(),
+    gamma: new Map(),
+  }
   const totals = new Map<Instant, { limit: bigint; charged: bigint; flagged: bigint }>()
-  const last: Record<PlanId, bigint> = { alpha: 0n, beta: 0n }
+  const last: Record<PlanId, bigint> = { alpha: 0n, beta: 0n, gamma: 0n }
   const grants = new Map<string, { readonly plan: PlanId; readonly amount: bigint }>()
   const holds: { readonly id: string; readonly plan: PlanId }[] = []
   /** By operation id. */
@@ -200,11 +215,44 @@ export const openBooks = () => {
     all.charged -= made.reversed
   }
 
+  const created = (async () => {
+    await spending.createPlan({ id: 'gamma', tier: 'EXTENDED', limit: limits.gamma })
+    await spending.link({ plan: 'gamma', address: ADDRESS.gamma })
+  })()
+
+  const isOver = (id: PlanId): boolean => id === 'gamma' && rules.retired
+
+  const give = async (each: Extract<Happening, { do: 'grant' }>): Promise<void> => {
+    const { plan: id, amount: given, priority } = each
+    if (isOver(id)) return
+    const { now } = await spending.overview()
+    const expiresAt = each.lasts === undefined ? undefined : instant(now + seconds(each.lasts))
+    const ask = { plan: id, amount: given, priority, operationId: newBooking().id }
+    const { grantId } = await spending.grant({ ...ask, expiresAt })
+    // A retry gives nothing more, whatever it says of the expiry.
+    const again = await spending.grant(ask)
+    if (again.grantId !== grantId || again.replayed !== true) throw new Error('given twice')
+    grants.set(grantId, { plan: id, amount: given })
+    return use(id)
+  }
+
+  /** Nothing more is taken from it than was spent and pinned by then. */
+  const takeBack = async (id: PlanId, picked: number): Promise<void> => {
+    const grant = (await spending.grants(id)).filter(({ left }) => left > 0n)[picked]
+    if (grant === undefined) return
+    const { voided } = await spending.voidGrant({ plan: id, grant: grant.id, reason: 'a law' })
+    if (voided !== grant.left) throw new Error('more or less than was left')
+    grants.set(grant.id, { plan: id, amount: grant.amount - voided })
+    return use(id)
+  }
+
   const happen = async (each: Happening): Promise<void> => {
     switch (each.do) {
       case 'hold': {
-        const { holdId } = await spending.hold({ from: ADDRESS[each.plan], estimate: each.amount })
-        if (holdId === undefined) return
+        const held = await spending.hold({ from: ADDRESS[each.plan], estimate: each.amount })
+        const { holdId } = held
+        if (isOver(each.plan) && held.plan?.id === each.plan) throw new Error('a retired plan pays')
+        if (holdId === undefined || isOver(each.plan)) return
         holds.unshift({ id: holdId, plan: each.plan })
         return use(each.plan)
       }
@@ -220,6 +268,7 @@ export const openBooks = () => {
       case 'release':
         return onHold(each.pick, (holdId) => spending.release({ holdId }))
       case 'record': {
+        if (isOver(each.plan)) return
         const { id: operationId, plan: payer } = newBooking(each.plan)
         const money = { from: ADDRESS[payer], amount: each.amount, operationId }
         const answer = await spending.record(money)
@@ -229,14 +278,20 @@ export const openBooks = () => {
       }
       case 'reverse':
         return reverse(each.pick, each.amount)
-      case 'grant': {
-        const { now } = await spending.overview()
-        const expiresAt = each.lasts === undefined ? undefined : instant(now + seconds(each.lasts))
-        const { plan: id, amount: given, priority } = each
-        const { grantId } = await spending.grant({ plan: id, amount: given, priority, expiresAt })
-        grants.set(grantId, { plan: id, amount: given })
-        return use(id)
-      }
+      case 'grant':
+        return give(each)
+      case 'void':
+        return takeBack(each.plan, each.pick)
+      case 'change':
+        if (rules.retired) return
+        await spending.changePlan({ plan: 'gamma', limit: each.limit })
+        rules.limits = { ...rules.limits, gamma: each.limit }
+        return
+      case 'retire':
+        if (each.really > 0) return
+        await spending.retirePlan({ plan: 'gamma' })
+        rules.retired = true
+        return
       case 'clock':
         clock.set(instant(clock() + millis(each.ms)))
         return
@@ -244,7 +299,11 @@ export const openBooks = () => {
         await spending.resetWindow()
         return
       case 'reload':
-        Object.assign(rules, { limits: each.limits, total: each.total, share: each.share })
+        Object.assign(rules, {
+          limits: { ...rules.limits, ...each.limits },
+          total: each.total,
+          share: each.share,
+        })
         return
       case 'reading':
         await spending.pushBalance(each.amount, instant(clock() - seconds(each.ago)))
@@ -257,9 +316,28 @@ export const openBooks = () => {
   return {
     spending,
     happen: async (each: Happening): Promise<void> => {
+      await created
       await look()
       await happen(each)
       await look()
+    },
+    /** What is listed and counted, and what it should come to. */
+    lists: async () => {
+      const { holds: open } = await spending.holds({ limit: 1_000 })
+      const { held, tiers } = await spending.overview()
+      const standings = await Promise.all(PLANS.map((id) => spending.plan(id)))
+      return {
+        found: {
+          held: open.reduce((sum, hold) => sum + hold.open, 0n),
+          plans: tiers.EXTENDED.plans,
+          spent: tiers.EXTENDED.spent,
+        },
+        due: {
+          held,
+          plans: standings.filter(({ spent }) => spent > 0n).length,
+          spent: standings.reduce((sum, { spent }) => sum + spent, 0n),
+        },
+      }
     },
     /** Of every window, of every plan, of all windows of a plan together, and of every grant. */
     sums: async (): Promise<Readonly<Record<string, Sums>>> => {
@@ -294,7 +372,7 @@ export const openBooks = () => {
   }
 }
 
-const ADDRESS: Readonly<Record<PlanId, string>> = { alpha: '0xa1', beta: '0xb1' }
+const ADDRESS: Readonly<Record<PlanId, string>> = { alpha: '0xa1', beta: '0xb1', gamma: '0xc1' }
 
 function settingsOf({ total, share }: Rules): SpendingSettings {
   return {
@@ -313,7 +391,7 @@ function settingsOf({ total, share }: Rules): SpendingSettings {
 
 function catalogOf({ limits }: Rules) {
   return buildPlanCatalog(
-    PLANS.map((id) => ({
+    FILED.map((id) => ({
       plan: { id, tier: 'EXTENDED', limit: limits[id], active: true, source: 'file' },
       addresses: [ADDRESS[id]],
       ips: [],

@@ -133,6 +133,11 @@ export const ENDPOINTS: { readonly [Name in ApiOperation]: ApiEndpoint<Name> } =
     answers: ['reversed', 'left'],
     admin: 'a reversal',
   },
+  listHolds: {
+    ...get('/v1/spending/holds'),
+    answers: ['holds'],
+    admin: 'a list of holds',
+  },
   reportSpending: { ...get('/v1/spending/report'), answers: ['window', 'total', 'unit'] },
   verifySpending: {
     ...get('/v1/spending/verify'),
@@ -175,7 +180,15 @@ export const ENDPOINTS: { readonly [Name in ApiOperation]: ApiEndpoint<Name> } =
   deactivatePlan: { ...post('/v1/plans/:id/deactivate'), ...PLAN, admin: 'switching a plan' },
   linkPlan: { ...post('/v1/plans/:id/link'), ...PLAN, admin: 'linking to a plan' },
   unlinkPlan: { ...post('/v1/plans/:id/unlink'), ...PLAN, admin: 'linking to a plan' },
+  changePlan: { ...post('/v1/plans/:id/change'), ...PLAN, admin: 'changing a plan' },
+  retirePlan: { ...post('/v1/plans/:id/retire'), ...PLAN, admin: 'retiring a plan' },
   grantPlan: { ...post('/v1/plans/:id/grant'), answers: ['grantId', 'plan'], admin: 'a grant' },
+  listGrants: { ...get('/v1/plans/:id/grants'), answers: ['grants'] },
+  voidGrant: {
+    ...post('/v1/plans/:id/void'),
+    answers: ['voided', 'plan'],
+    admin: 'voiding a grant',
+  },
 
   showSubject: { ...get('/v1/subjects/:subject'), answers: ['subject', 'rates'] },
 }

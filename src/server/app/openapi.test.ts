@@ -36,6 +36,7 @@ test('the description is OpenAPI 3.1 and names every route', async () => {
     'POST /v1/spending/release',
     'POST /v1/spending/record',
     'POST /v1/spending/reverse',
+    'GET /v1/spending/holds',
     'GET /v1/spending/report',
     'GET /v1/spending/verify',
     'GET /v1/spending/ledger',
@@ -51,7 +52,11 @@ test('the description is OpenAPI 3.1 and names every route', async () => {
     'POST /v1/plans/{id}/deactivate',
     'POST /v1/plans/{id}/link',
     'POST /v1/plans/{id}/unlink',
+    'POST /v1/plans/{id}/change',
+    'POST /v1/plans/{id}/retire',
     'POST /v1/plans/{id}/grant',
+    'GET /v1/plans/{id}/grants',
+    'POST /v1/plans/{id}/void',
     'GET /v1/subjects/{subject}',
   ])
 })

@@ -3,7 +3,9 @@ import { HeadgateError, quote } from '../../core/errors.ts'
 import { type Instant, toSeconds, waitMillis } from '../../core/time.ts'
 import { parseTimestamp, TIMESTAMP_RULE, toTimestamp } from '../../lib/moments.ts'
 import type {
+  GrantStanding,
   LedgerEntry,
+  OpenHold,
   Plan,
   PlanDetails,
   PlanEntry,
@@ -81,7 +83,7 @@ function toStandingsBody({ plan, total, window }: Standings): StandingsBody {
 }
 
 export const toPlanBody = (
-  { id, tier, name, limit, active, createdAt, source }: Plan,
+  { id, tier, name, limit, active, createdAt, retiredAt, source }: Plan,
   { tiers }: SpendingSettings,
 ) => ({
   id,
@@ -90,8 +92,43 @@ export const toPlanBody = (
   limit: (limit ?? tiers[tier]).toString(),
   active,
   ...(createdAt !== undefined && { createdAt: toTimestamp(createdAt) }),
+  ...(retiredAt !== undefined && { retiredAt: toTimestamp(retiredAt) }),
   source,
 })
+
+export const toGrantBody = (grant: GrantStanding) => {
+  const { id, amount, spent, pinned, left, priority, expiresAt, reason, actor } = grant
+  return {
+    id,
+    amount: amount.toString(),
+    spent: spent.toString(),
+    pinned: pinned.toString(),
+    left: left.toString(),
+    priority,
+    ...(expiresAt !== undefined && { expiresAt: toTimestamp(expiresAt) }),
+    ...(reason !== undefined && { reason }),
+    ...(actor !== undefined && { actor }),
+  }
+}
+
+export const toOpenHoldBody = (hold: OpenHold) => {
+  const { plan, tier, member, ip, operation, mode } = hold.party
+  return {
+    holdId: hold.holdId,
+    ...(plan !== undefined && { plan }),
+    ...(tier !== undefined && { tier }),
+    ...(member !== undefined && { member }),
+    ...(ip !== undefined && { ip }),
+    operation,
+    mode,
+    amount: hold.amount.toString(),
+    open: hold.open.toString(),
+    captured: hold.captured.toString(),
+    madeAt: toTimestamp(hold.madeAt),
+    expiresAt: toTimestamp(hold.expiresAt),
+    window: toTimestamp(hold.window),
+  }
+}
 
 /** Who a plan is for: in the file, and linked while Headgate ran. */
 export const toCallers = (entry: PlanEntry | undefined, { links }: PlanDetails) => {

@@ -1,4 +1,4 @@
-/** The configuration of spending: the section of headgate.yml, the HBAR_* variables, and the plans. */
+/** The configuration of spending: the section of headgate.yml, the HBAR_* variables, and the plans; and what the log says of it. */
 import { resolve } from 'node:path'
 import { HeadgateError } from '../../core/errors.ts'
 import type { Node } from '../../documents/node.ts'
@@ -7,6 +7,7 @@ import { variablesOf } from '../../documents/settings/reference.ts'
 import { keptValues } from '../../documents/settings/restart.ts'
 import { type FileSnapshot, snapshotFile } from '../../lib/follow-files.ts'
 import type { CompleteSettings, ConfiguredPlans } from '../../spending/index.ts'
+import type { Log } from '../app/log.ts'
 
 export interface SpendingConfiguration extends Omit<CompleteSettings, 'plans'> {
   readonly plans: ConfiguredPlans
@@ -62,4 +63,21 @@ function within<T>(section: Node | undefined, run: () => T): T {
     const { at } = entries.find(({ key }) => key === thing)?.value ?? section
     throw new HeadgateError({ code, thing, rule, finding, at }, { cause: error })
   }
+}
+
+/** More lines than this would hide what else a start has to say. */
+const MAX_PLANS_LOGGED = 100
+
+export const logPlans = (log: Log, { plans }: SpendingConfiguration): void => {
+  const { entries } = plans
+  for (const { plan } of entries.slice(0, MAX_PLANS_LOGGED)) {
+    const { id, name, tier } = plan
+    log.info({ id, name, tier }, 'spending plan')
+  }
+  const more = entries.length - MAX_PLANS_LOGGED
+  if (more > 0) log.info({ more }, 'more spending plans: headgate plans list has them all')
+}
+
+export const logWarnings = (log: Log, { warnings }: SpendingConfiguration): void => {
+  for (const warning of warnings) log.warn({}, `spending: ${warning}`)
 }

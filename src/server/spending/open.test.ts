@@ -7,7 +7,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/support/cli.ts'
 import { configFolder } from '../../../test/support/config-folder.ts'
 import { spendingServer } from '../../../test/support/spending-server.ts'
-import { minutes, seconds } from '../../core/time.ts'
+import { days, minutes, seconds } from '../../core/time.ts'
+import { memory } from '../../stores/memory/index.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
 import { openHeadgate } from '../app/headgate.ts'
 
 const CONFIG = `
@@ -147,8 +149,8 @@ test('a queued fee that can never be booked is told as what it is, and counted',
   const { headgate, service, lines, told, path } = await open(`${CONFIG}  queueFile: fees.queue\n`)
   await service.queue?.add({ verb: 'capture', holdId: 'nonsense', amount: 5n })
   await service.queue?.drained()
-  expect(lines).toEqual(['a queued fee cannot be booked: it was put aside'])
-  expect(told).toEqual([
+  expect(lines.slice(1)).toEqual(['a queued fee cannot be booked: it was put aside'])
+  expect(told.slice(1)).toEqual([
     {
       code: 'HOLD_NOT_FOUND',
       thing: expect.stringContaining('hold'),
@@ -210,6 +212,65 @@ describe('metrics', () => {
     ]) {
       expect(text).toContain(`${line}\n`)
     }
+    expect(text).toContain('unique_spending_plans_counter_basic 0\n')
     expect(text).not.toMatch(/^headgate_spending_(drift|queue_pending)\{/m)
+  })
+
+  test('count plans as the store does: after a restart, on another server, and in a new window', async () => {
+    const clock = fakeClock('2024-01-01T00:00:00Z')
+    const store = memory({ clock })
+    const servers = [
+      await spendingServer({ wrap: () => store }),
+      await spendingServer({ wrap: () => store }),
+    ]
+    const [first, second] = servers
+    if (first === undefined || second === undefined) throw new Error('two servers')
+    const counted = async (server: typeof first) =>
+      (await server.get('/metrics')).text
+        .split('\n')
+        .filter((line) => /^(unique|average)_spending_\w+_(basic|extended) /.test(line))
+    await first.post('/v1/spending/record', { from: '0xb1', amount: '10', operationId: 'r' })
+    await first.post('/v1/spending/record', { from: '0xb1', amount: '10' })
+    await second.post('/v1/spending/record', { from: '0xb2', amount: '40' })
+    await second.post('/v1/spending/hold', { from: '0xa1', estimate: '40' })
+    const found = [
+      'unique_spending_plans_counter_basic 2',
+      'average_spending_plan_amount_spent_gauge_basic 30',
+      'unique_spending_plans_counter_extended 0',
+      'average_spending_plan_amount_spent_gauge_extended 0',
+    ]
+    const restarted = await spendingServer({ wrap: () => store })
+    for (const server of [first, second, restarted]) expect(await counted(server)).toEqual(found)
+    await first.post('/v1/spending/reverse', { of: 'r', reason: 'a slip' })
+    expect(await counted(second)).toContain('average_spending_plan_amount_spent_gauge_basic 25')
+    clock.advance(days(1))
+    expect(await counted(second)).toEqual(found.map((line) => line.replace(/ \d+$/, ' 0')))
+  })
+})
+
+describe('at its start', () => {
+  test('a server logs its plans by id and name', async () => {
+    const named = CONFIG.replace(
+      'plansFile: plans.json',
+      "plans: [{ id: partner, name: a partner, ethAddresses: ['0xA1'], subscriptionType: EXTENDED }]",
+    )
+    const { lines, told } = await open(named)
+    expect(told[lines.indexOf('spending plan')]).toEqual({
+      id: 'partner',
+      name: 'a partner',
+      tier: 'EXTENDED',
+    })
+  })
+
+  test('it logs a hundred of many, and says how many there are', async () => {
+    const many = Array.from({ length: 103 }, (_, n) => ({
+      ...PARTNER,
+      id: `plan-${n}`,
+      ethAddresses: [`0x${n.toString(16)}`],
+    }))
+    const config = CONFIG.replace('plansFile: plans.json', `plans: ${JSON.stringify(many)}`)
+    const { lines, told } = await open(config)
+    expect(lines.filter((line) => line === 'spending plan')).toHaveLength(100)
+    expect(told).toContainEqual({ more: 3 })
   })
 })

@@ -25,7 +25,7 @@ import type { Log } from '../app/log.ts'
 import type { Metrics } from '../app/metrics.ts'
 import { httpMistake } from '../app/problems.ts'
 import { startAuditor } from './auditor.ts'
-import type { SpendingConfiguration } from './config.ts'
+import { logPlans, logWarnings, type SpendingConfiguration } from './config.ts'
 
 export interface SpendingService {
   readonly spending: Spending
@@ -88,8 +88,11 @@ export const openSpendingService = async (
   metrics?.register((registry) =>
     measured?.register(registry, { spending, settings, plans, queue }),
   )
-  if (serving) await noteStart(spending, log)
-  warn(log, first)
+  if (serving) {
+    logPlans(log, first)
+    await noteStart(spending, log)
+  }
+  logWarnings(log, first)
 
   return {
     spending,
@@ -202,10 +205,6 @@ async function noteStart(spending: Spending, log: Log): Promise<void> {
   })
 }
 
-function warn(log: Log, { warnings }: SpendingConfiguration): void {
-  for (const warning of warnings) log.warn({}, `spending: ${warning}`)
-}
-
 function announce(
   log: Log,
   before: SpendingConfiguration,
@@ -230,7 +229,7 @@ function announce(
     linksRemoved,
   }
   log.info(facts, 'spending plans reloaded')
-  warn(log, next)
+  logWarnings(log, next)
 }
 
 /** For the routes of spending: SPENDING_OFF where it is not configured. */

@@ -88,6 +88,91 @@ describe('plans', () => {
     expect([wrong.status, wrong.body.code]).toEqual([400, 'BODY_INVALID'])
   })
 
+  test('have grants, which are given once, listed and voided', async () => {
+    const { post, get } = await spendingServer()
+    const ask = { amount: '100', operationId: 'fair-1', reason: 'a fair' }
+    const { body } = await post('/v1/plans/partner/grant', ask)
+    const again = await post('/v1/plans/partner/grant', ask)
+    expect(again.body).toEqual({ ...body, replayed: true })
+    const grants = [
+      {
+        id: body.grantId,
+        amount: '100',
+        spent: '0',
+        pinned: '0',
+        left: '100',
+        priority: 0,
+        reason: 'a fair',
+        actor: 'local',
+      },
+    ]
+    expect(JSON.parse((await get('/v1/plans/partner/grants')).text)).toEqual({ grants })
+    expect(JSON.parse((await get('/v1/plans/partner')).text)).toMatchObject({ grants })
+    const voided = { grant: body.grantId, reason: 'a slip' }
+    expect((await post('/v1/plans/partner/void', voided)).body).toMatchObject({
+      voided: '100',
+      pinned: '0',
+      plan: { id: 'partner', remaining: '500' },
+    })
+    const gone = await post('/v1/plans/partner/void', voided)
+    expect([gone.status, gone.body.code]).toEqual([404, 'GRANT_NOT_FOUND'])
+    const reused = await post('/v1/plans/partner/grant', { ...ask, amount: '101' })
+    expect([reused.status, reused.body.code]).toEqual([409, 'OPERATION_ID_REUSED'])
+  })
+
+  test('are changed and retired', async () => {
+    const { post, get } = await spendingServer()
+    await post('/v1/plans', { id: 'guest', tier: 'BASIC', limit: '50' })
+    const change = await post('/v1/plans/guest/change', { limit: 'tier', tier: 'PRIVILEGED' })
+    expect(change.body).toMatchObject({ tier: 'PRIVILEGED', limit: '800' })
+    const retiredAt = '2024-01-01T00:00:00.000000Z'
+    expect((await post('/v1/plans/guest/retire')).body).toMatchObject({ retiredAt, active: false })
+    expect(JSON.parse((await get('/v1/plans')).text).plans[0]).toMatchObject({ retiredAt })
+    for (const [path, body, status, code] of [
+      ['guest/change', { limit: '1' }, 409, 'PLAN_RETIRED'],
+      ['partner/change', { limit: '1' }, 409, 'PLAN_IN_FILE'],
+      ['basic:0xb2/change', {}, 400, 'PLAN_CHANGE_EMPTY'],
+      ['basic:0xb2/change', { limit: 'many' }, 400, 'AMOUNT_INVALID'],
+      ['basic:0xb2/retire', {}, 409, 'PLAN_IMPLICIT'],
+    ] as const) {
+      const reply = await post(`/v1/plans/${path}`, body)
+      expect([reply.status, reply.body.code]).toEqual([status, code])
+    }
+  })
+
+  test('have open holds, which are listed for those who may settle them', async () => {
+    const { post, get } = await spendingServer()
+    const { body } = await post('/v1/spending/hold', { from: '0xa1', estimate: '30' })
+    await post('/v1/spending/hold', { from: '0xb2', estimate: '20' })
+    await post('/v1/spending/capture', { holdId: body.holdId, amount: '10' })
+    expect(JSON.parse((await get('/v1/spending/holds?plan=partner')).text)).toEqual({
+      holds: [
+        {
+          holdId: body.holdId,
+          plan: 'partner',
+          tier: 'EXTENDED',
+          member: '0xa1',
+          operation: 'Unspecified',
+          mode: 'TRANSACTION',
+          amount: '30',
+          open: '20',
+          captured: '10',
+          madeAt: '2024-01-01T00:00:00.000000Z',
+          expiresAt: body.expiresAt,
+          window: '2024-01-01T00:00:00.000000Z',
+        },
+      ],
+    })
+    const first = JSON.parse((await get('/v1/spending/holds?limit=1')).text)
+    const rest = JSON.parse((await get(`/v1/spending/holds?after=${first.next}`)).text)
+    expect([...first.holds, ...rest.holds].map(({ member }) => member).sort()).toEqual([
+      '0xa1',
+      '0xb2',
+    ])
+    const wrong = await get('/v1/spending/holds?after=x')
+    expect([wrong.status, JSON.parse(wrong.text).code]).toEqual([400, 'HOLDS_ASK_INVALID'])
+  })
+
   test('have a history, page by page', async () => {
     const { post, get } = await spendingServer()
     for (const amount of ['1', '2', '3']) {

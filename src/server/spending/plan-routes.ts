@@ -1,13 +1,16 @@
-/** What `/v1/plans…` and `/v1/spending/diff` answer: plans shown, compared with a file, and changed. */
+/** What `/v1/plans…`, `/v1/spending/holds` and `…/diff` answer: plans shown, compared with a file, and changed. */
 import { HeadgateError } from '../../core/errors.ts'
+import { toTimestamp } from '../../lib/moments.ts'
 import {
   changesNothing,
   diffPlans,
+  type GrantAnswer,
   type Plan,
   parseAllowance,
   parseAmount,
   parsePlans,
   type Spending,
+  type VoidAnswer,
 } from '../../spending/index.ts'
 import { MAX_LIST_PAGE } from '../app/bounds.ts'
 import type { ApiCall, ApiHandlers } from '../app/endpoints.ts'
@@ -16,6 +19,8 @@ import {
   readTimestamp,
   toCallers,
   toEntryBody,
+  toGrantBody,
+  toOpenHoldBody,
   toPlanBody,
   toStandingBody,
   toTexts,
@@ -37,20 +42,21 @@ export const planHandlers: ApiHandlers<keyof typeof PLAN_SCHEMAS> = {
     const { spending, settings, plans } = requireSpending(call)
     const details = await spending.details(id)
     const [standing, usage] = [await spending.plan(id), await spending.usage(id)]
+    const grants = await spending.grants(id)
     const entry = plans().entries.find(({ plan }) => plan.id === id)
     return {
       ...toPlanBody(details.plan, settings()),
       ...toStandingBody(standing),
       ...toCallers(entry, details),
+      grants: grants.map(toGrantBody),
       daily: toTexts(usage.daily),
       monthly: toTexts(usage.monthly),
     }
   },
 
-  planHistory: async (call, { id, after = '0', limit = HISTORY_PAGE, order }) => {
+  planHistory: async (call, { id, after = '0', limit = LIST_PAGE, order }) => {
     const { spending } = requireSpending(call)
-    const most = Math.min(MAX_LIST_PAGE, Math.max(1, Number(limit)))
-    const ask = { after: Number(after), limit: most, order }
+    const ask = { after: Number(after), limit: pageSize(limit), order }
     const { entries, next } = await spending.history(id, ask)
     const bodies = entries.map(toEntryBody)
     return next === undefined ? { entries: bodies } : { entries: bodies, next }
@@ -75,8 +81,18 @@ export const planHandlers: ApiHandlers<keyof typeof PLAN_SCHEMAS> = {
   unlinkPlan: (call, { id: plan, ...caller }) =>
     changePlan(call, (spending, actor) => spending.unlink({ plan, ...caller, actor })),
 
+  changePlan: (call, { id: plan, limit, ...ask }) => {
+    const own = limit === undefined || limit === 'tier' ? limit : parseAllowance(limit, 'limit')
+    return changePlan(call, (spending, actor) =>
+      spending.changePlan({ ...ask, plan, limit: own, actor }),
+    )
+  },
+
+  retirePlan: (call, { id: plan, reason }) =>
+    changePlan(call, (spending, actor) => spending.retirePlan({ plan, reason, actor })),
+
   grantPlan: async (call, { id, amount, expiresAt, ...ask }) => {
-    const { grantId, plan } = await requireSpending(call).spending.grant({
+    const given = await requireSpending(call).spending.grant({
       ...ask,
       plan: id,
       amount: parseAmount(amount, 'amount'),
@@ -84,7 +100,29 @@ export const planHandlers: ApiHandlers<keyof typeof PLAN_SCHEMAS> = {
         expiresAt === undefined ? undefined : readTimestamp(expiresAt, 'expiresAt', 'BODY_INVALID'),
       actor: call.access.scope,
     })
-    return { grantId, plan: { id: plan.id, tier: plan.tier, ...toStandingBody(plan) } }
+    return {
+      ...toGrantAnswer(given),
+      ...(given.expiresAt !== undefined && { expiresAt: toTimestamp(given.expiresAt) }),
+    }
+  },
+
+  listGrants: async (call, { id }) => {
+    const grants = await requireSpending(call).spending.grants(id)
+    return { grants: grants.map(toGrantBody) }
+  },
+
+  voidGrant: async (call, { id: plan, ...ask }) => {
+    const { spending } = requireSpending(call)
+    const done = await spending.voidGrant({ ...ask, plan, actor: call.access.scope })
+    const { voided, pinned } = done
+    return { ...toGrantAnswer(done), voided: voided.toString(), pinned: pinned.toString() }
+  },
+
+  listHolds: async (call, { limit = LIST_PAGE, ...ask }) => {
+    const { spending } = requireSpending(call)
+    const { holds, next } = await spending.holds({ ...ask, limit: pageSize(limit) })
+    const bodies = holds.map(toOpenHoldBody)
+    return next === undefined ? { holds: bodies } : { holds: bodies, next }
   },
 
   diffPlans: async (call, { text, name = 'plans' }) => {
@@ -100,8 +138,16 @@ export const planHandlers: ApiHandlers<keyof typeof PLAN_SCHEMAS> = {
   },
 }
 
-/** Entries of a history, unless the caller says how many. */
-const HISTORY_PAGE = '100'
+const toGrantAnswer = ({ grantId, replayed, plan }: GrantAnswer | VoidAnswer) => ({
+  grantId,
+  ...(replayed === true && { replayed }),
+  plan: { id: plan.id, tier: plan.tier, ...toStandingBody(plan) },
+})
+
+/** Entries of a history, and holds, unless the caller says how many. */
+const LIST_PAGE = '100'
+
+const pageSize = (limit: string): number => Math.min(MAX_LIST_PAGE, Math.max(1, Number(limit)))
 
 /** `actor` is who does it, for the ledger. */
 async function changePlan(

@@ -1,44 +1,30 @@
-/** Plans on the wire, as JSON Schema. */
+/** Plans, their grants and open holds on the wire, as JSON Schema. */
 import { Type } from 'typebox'
 import type { Tier } from '../../spending/index.ts'
 import { MAX_LIST_PAGE } from '../app/bounds.ts'
-import { AmountText, CLOSED, type LedgerEntryBody, STANDING, Timestamp, text } from './schema.ts'
+import type { LedgerEntryBody } from './schema.ts'
+import {
+  AmountText,
+  CLOSED,
+  Diff,
+  GrantBody,
+  Granted,
+  OPERATION,
+  OpenHoldBody,
+  PLAN,
+  Shown,
+  Timestamp,
+  text,
+  Voided,
+} from './schema-parts.ts'
 
 const TIERS = ['BASIC', 'EXTENDED', 'PRIVILEGED'] as const satisfies readonly Tier[]
-
-const PLAN = {
-  id: Type.String(),
-  tier: Type.String({ description: 'BASIC, EXTENDED or PRIVILEGED.' }),
-  name: Type.Optional(Type.String()),
-  limit: Type.String({ description: 'Its own, or that of its tier: an amount, or unlimited.' }),
-  active: Type.Boolean(),
-  createdAt: Type.Optional(Type.String()),
-  source: Type.String({ description: 'file, store (created while Headgate runs) or implicit.' }),
-} as const
 
 const Plan = Type.Object(PLAN)
 
 const PlansPage = Type.Object({
   plans: Type.Array(Plan),
   next: Type.Optional(Type.String({ description: 'Ask for the next page with after=this.' })),
-})
-
-const Sums = Type.Record(Type.String(), Type.String())
-
-const Shown = Type.Object({
-  ...PLAN,
-  ...STANDING,
-  addresses: Type.Array(Type.String()),
-  ips: Type.Array(Type.String()),
-  daily: Type.Record(Type.String(), Type.String(), {
-    description: 'Spent by UTC day of the start of the window, for 62 days.',
-  }),
-  monthly: Sums,
-})
-
-const Granted = Type.Object({
-  grantId: Type.String(),
-  plan: Type.Object({ id: Type.String(), tier: Type.String(), ...STANDING }),
 })
 
 const History = Type.Object({
@@ -50,19 +36,8 @@ const History = Type.Object({
   ),
 })
 
-const Links = Type.Array(Type.Object({ link: Type.String(), planId: Type.String() }))
-const Ids = Type.Array(Type.String())
-
-const Diff = Type.Object({
-  changes: Type.Boolean(),
-  added: Ids,
-  removed: Ids,
-  updated: Ids,
-  linksAdded: Links,
-  linksRemoved: Links,
-})
-
 const Id = Type.Object({ id: Type.String() })
+const Reason = Type.Optional(text('Kept in the ledger.'))
 const Caller = Type.Object(
   {
     member: Type.Optional(text('A name such as user:42, an address (0x…) or an IP.')),
@@ -161,6 +136,35 @@ export const PLAN_SCHEMAS = {
     body: Caller,
     response: { 200: Plan },
   },
+  changePlan: {
+    tags,
+    summary: 'Change the tier, the limit or the name of a plan',
+    description: `In force at once; refunds nothing. What is not named stays. ${ADMIN}`,
+    params: Id,
+    body: Type.Object(
+      {
+        tier: Type.Optional(Type.Enum(TIERS)),
+        limit: Type.Optional(
+          Type.Unsafe<string | number>({
+            ...AmountText,
+            description: 'An amount, unlimited, or tier: that of its tier.',
+          }),
+        ),
+        name: Type.Optional(text('For people; empty: none.')),
+        reason: Reason,
+      },
+      CLOSED,
+    ),
+    response: { 200: Plan },
+  },
+  retirePlan: {
+    tags,
+    summary: 'Retire a plan for good',
+    description: `It pays for nothing new; open holds settle, and its members have the plans they would have without it. ${ADMIN}`,
+    params: Id,
+    body: Type.Object({ reason: Reason }, CLOSED),
+    response: { 200: Plan },
+  },
   grantPlan: {
     tags,
     summary: 'Give a plan more, once',
@@ -171,11 +175,57 @@ export const PLAN_SCHEMAS = {
         amount: AmountText,
         expiresAt: Type.Optional(Timestamp),
         priority: Type.Optional(Type.Integer({ description: 'Lower is used first; 0.' })),
-        reason: Type.Optional(text('Kept in the ledger.')),
+        reason: Reason,
+        ...OPERATION,
       },
       CLOSED,
     ),
     response: { 200: Granted },
+  },
+  listGrants: {
+    tags,
+    summary: "A plan's grants of which anything can still be used, in the order of use",
+    params: Id,
+    response: { 200: Type.Object({ grants: Type.Array(GrantBody) }) },
+  },
+  voidGrant: {
+    tags,
+    summary: 'Take back what is left of a grant',
+    description: 'What open holds have pinned stays theirs until they end. Needs the scope admin.',
+    params: Id,
+    body: Type.Object(
+      {
+        grant: text('The id of the grant.'),
+        reason: text('Kept in the ledger.'),
+        ...OPERATION,
+      },
+      CLOSED,
+    ),
+    response: { 200: Voided },
+  },
+  listHolds: {
+    tags,
+    summary: 'The holds that are open; those that end first come first',
+    description: 'Whoever has the id of a hold can settle it, so this needs the scope admin.',
+    querystring: Type.Object(
+      {
+        plan: Type.Optional(text('Only those that this plan pays for.')),
+        member: Type.Optional(text('Only those for this member.')),
+        after: Type.Optional(text('`next` of the page before.')),
+        limit: Type.Optional(
+          Type.String({ pattern: '^[0-9]{1,4}$', description: `1 to ${MAX_LIST_PAGE}; 100.` }),
+        ),
+      },
+      CLOSED,
+    ),
+    response: {
+      200: Type.Object({
+        holds: Type.Array(OpenHoldBody),
+        next: Type.Optional(
+          Type.String({ description: 'Ask for the next page with after=this; absent at the end.' }),
+        ),
+      }),
+    },
   },
   diffPlans: {
     tags,

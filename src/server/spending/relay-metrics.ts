@@ -1,60 +1,32 @@
-/** The metrics of a relay's own limiter, under the names that its dashboards know. Counted by this process. */
+/** The metrics of a relay's own limiter, under the names that its dashboards know. Only refusals are counted by this process. */
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type {
   Allowance,
-  SpendingCharge,
   SpendingEvent,
   SpendingOverview,
   SpendingSettings,
-  Tier,
+  TierUsage,
 } from '../../spending/index.ts'
 
 interface RelayCounts {
   observe(event: SpendingEvent): void
-  /** Of the newest window. */
-  of(tier: Tier): TierCounts
   /** Refusals for the total, by the mode and the operation that were asked. */
   refusals(): Iterable<readonly [mode: string, operation: string, count: number]>
-}
-
-interface TierCounts {
-  /** Plans that began to spend in this window. */
-  readonly plans: number
-  readonly charged: bigint
 }
 
 /** Callers name operations: more names than this count as one, or they could fill the memory. */
 const MAX_OPERATIONS = 100
 
-const NOTHING: TierCounts = { plans: 0, charged: 0n }
-
 export const relayCounts = (): RelayCounts => {
   const refusals = new Map<string, number>()
-  let tiers = new Map<Tier, TierCounts>()
-  let window = 0
-
-  const count = ({ plan, charged, replayed, window: booked }: SpendingCharge): void => {
-    if (plan === null || booked === null || replayed === true || charged === 0n) return
-    if (booked.startsAt > window) {
-      window = booked.startsAt
-      tiers = new Map()
-    }
-    if (booked.startsAt < window) return
-    const before = tiers.get(plan.tier) ?? NOTHING
-    const first = plan.spent === charged ? 1 : 0
-    tiers.set(plan.tier, { plans: before.plans + first, charged: before.charged + charged })
-  }
-
   return {
     observe: (event) => {
-      if (event.kind === 'charge') count(event.answer)
       if (event.kind !== 'admission' || event.answer.reason !== 'TOTAL_BUDGET') return
       const { mode = 'TRANSACTION', operation = '' } = event.ask
       const own = `${mode}\n${operation}`
       const key = refusals.has(own) || refusals.size < MAX_OPERATIONS ? own : `${mode}\nother`
       refusals.set(key, (refusals.get(key) ?? 0) + 1)
     },
-    of: (tier) => tiers.get(tier) ?? NOTHING,
     *refusals() {
       for (const [key, count] of refusals) {
         const [mode = '', operation = ''] = key.split('\n')
@@ -95,16 +67,18 @@ export const registerRelayMetrics = (
       name: `unique_spending_plans_counter_${name}`,
       help: `${tier} plans that spent anything in this window.`,
       registers,
-      collect: () => {
-        plans.set(counts.of(tier).plans)
+      collect: async () => {
+        const found = await watched.overview()
+        if (found !== undefined) plans.set(found.tiers[tier].plans)
       },
     })
     const average = new Gauge({
       name: `average_spending_plan_amount_spent_gauge_${name}`,
       help: `What ${tier} plans that spent anything in this window spent on average.`,
       registers,
-      collect: () => {
-        average.set(averageOf(counts.of(tier)))
+      collect: async () => {
+        const found = await watched.overview()
+        if (found !== undefined) average.set(averageOf(found.tiers[tier]))
       },
     })
   }
@@ -144,8 +118,7 @@ function registerTotals(registry: Registry, { overview, settings }: RelayWatched
 }
 
 /** Zero where there is nothing to average, which a graph shows better than nothing at all. */
-const averageOf = ({ plans, charged }: TierCounts): number =>
-  plans === 0 ? 0 : Number(charged) / plans
+const averageOf = ({ plans, spent }: TierUsage): number => (plans === 0 ? 0 : Number(spent) / plans)
 
 export const toNumber = (allowance: Allowance): number =>
   allowance === 'unlimited' ? Number.POSITIVE_INFINITY : Number(allowance)

@@ -2,19 +2,7 @@
 import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { MAX_SPENDING_TEXT } from '../app/bounds.ts'
-
-/** An unknown field is a mistake. */
-export const CLOSED = { additionalProperties: false } as const
-
-export const text = (description: string) =>
-  Type.String({ maxLength: MAX_SPENDING_TEXT, description })
-
-/** Numbers are let in so that the reader of amounts can say what is wrong with one. */
-export const AmountText = Type.Unsafe<string | number>({
-  type: ['string', 'number'],
-  description:
-    'Of the smallest unit, as decimal text. A whole JSON number up to 2^53 is taken too; signs, fractions and exponents are not.',
-})
+import { AmountText, CLOSED, OPERATION, STANDING, Timestamp, text } from './schema-parts.ts'
 
 const MATTER = {
   operation: Type.Optional(text('What is paid for, for example FileAppendTransaction.')),
@@ -45,17 +33,7 @@ const NOTE = {
   requestId: Type.Optional(text('Kept in the ledger.')),
 } as const
 
-const OPERATION = {
-  operationId: Type.Optional(text('The same id with the same question again changes nothing.')),
-} as const
-
 const HOLD = { holdId: text('From the answer to the hold.') } as const
-
-/** With its zone: a moment without one means something else on every machine. */
-export const Timestamp = Type.String({
-  maxLength: MAX_SPENDING_TEXT,
-  description: 'ISO 8601 with its zone: 2026-01-01T00:00:00Z.',
-})
 
 const LATER = {
   at: Type.Optional(
@@ -91,17 +69,6 @@ const Settle = Type.Object(
   CLOSED,
 )
 const Release = Type.Object({ ...HOLD, ...NOTE, ...LATER }, CLOSED)
-
-const AMOUNT = Type.String({ description: 'Of the smallest unit.' })
-
-export const STANDING = {
-  limit: Type.String({ description: 'An amount, or unlimited.' }),
-  spent: AMOUNT,
-  held: AMOUNT,
-  remaining: Type.String({
-    description: 'An amount, below zero where more was recorded than there was, or unlimited.',
-  }),
-} as const
 
 const orNull = <T extends object>(schema: T) =>
   Type.Unsafe<T | null>({ ...schema, type: ['object', 'null'] })

@@ -145,12 +145,15 @@ export const paidFor = (held: CanonicalMatter, given: Matter): CanonicalMatter |
 export const toNote = (note: Note): Note => {
   const { transactionId, caller, interactingEntity, requestId, actor } = note
   const kept = { transactionId, caller, interactingEntity, requestId, actor }
-  for (const [field, text] of Object.entries(kept)) {
-    if (text === undefined || (text.length <= MAX_NOTE && PRINTABLE.test(text))) continue
-    const rule = `must be at most ${MAX_NOTE} characters without control characters`
-    throw spendingMistake('NOTE_INVALID', field, rule, quote(text))
-  }
+  for (const [field, text] of Object.entries(kept)) noteText(field, text)
   return kept
+}
+
+/** A text for people, of a bounded length: a name, a reason. */
+export const noteText = <Text extends string | undefined>(field: string, text: Text): Text => {
+  if (text === undefined || (text.length <= MAX_NOTE && PRINTABLE.test(text))) return text
+  const rule = `must be at most ${MAX_NOTE} characters without control characters`
+  throw spendingMistake('NOTE_INVALID', field, rule, quote(text))
 }
 
 /** What members are called, in plan files, on the wire and in programs. */

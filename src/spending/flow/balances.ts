@@ -55,7 +55,7 @@ export const budgetsOf = (party: Party): readonly string[] => [
   ...limitedBudgetsOf(party),
   `mode/${party.mode}`,
   ...familyBudgets(party),
-  ...(party.tier === undefined ? [] : [`tier/${party.tier}`]),
+  ...(party.tier === undefined ? [] : [tierBudget(party.tier)]),
   ...memberBudgets(party),
 ]
 
@@ -70,6 +70,23 @@ export const FAMILY = 'family/'
 
 function memberBudgets({ plan, member }: Party): readonly string[] {
   return member === undefined || plan === implicitPlanId(member) ? [] : [`member/${member}`]
+}
+
+export const tierBudget = (tier: Tier): string => `tier/${tier}`
+
+/** How many plans of a tier have spent anything in the window: kept as money is, and asked by no decision. */
+export const plansBudget = (tier: Tier): string => `plans/${tier}`
+
+/** Where a party's plan is counted, and the budget that says whether it has spent anything. */
+const countOf = ({ plan, tier }: Party) =>
+  plan === undefined || tier === undefined
+    ? undefined
+    : { own: planBudget(plan), plans: plansBudget(tier) }
+
+/** By how much that number changes with what a plan has spent. */
+const countShift = (before = 0n, after = 0n): bigint => {
+  if (before === 0n) return after > 0n ? 1n : 0n
+  return after === 0n ? -1n : 0n
 }
 
 /** By budget; undefined where nothing is kept yet. */
@@ -118,8 +135,14 @@ export interface PartyShift extends BalanceShift {
 
 type Payment = Pick<PartyShift, 'party' | 'paid'>
 
+/** Every budget that a charge of the party reads: those that it changes, and where its plan is counted. */
+export const budgetsReadBy = (payment: Payment): readonly string[] => {
+  const count = countOf(payment.party)
+  return count === undefined ? chargedBudgets(payment) : [...chargedBudgets(payment), count.plans]
+}
+
 /** Every budget that a charge of the party changes. */
-export const chargedBudgets = ({ party, paid }: Payment): readonly string[] =>
+const chargedBudgets = ({ party, paid }: Payment): readonly string[] =>
   paid === undefined
     ? budgetsOf(party)
     : [...new Set([...budgetsOf(party), ...budgetsOf({ ...party, ...sure(paid) })])]
@@ -154,10 +177,20 @@ export const shiftBalances = (
   for (const [budget, change] of shiftsOf(shift)) {
     shifted.set(budget, shiftBalance(balances.get(budget), change, now))
   }
+  const count = countOf(shift.party)
+  if (count === undefined) return shifted
+  const more = countShift(balances.get(count.own)?.spent, shifted.get(count.own)?.spent)
+  if (more !== 0n) shifted.set(count.plans, countMore(balances.get(count.plans), more))
   return shifted
 }
 
-export const shiftBalance = (
+/** A plan whose tier changed is counted where it first spent, and may be taken from where it last did. */
+const countMore = (stored: BudgetState = NOTHING_SPENT, more: bigint): BudgetState => ({
+  ...stored,
+  spent: maxAmount(0n, stored.spent + more),
+})
+
+const shiftBalance = (
   stored: BudgetState = NOTHING_SPENT,
   { freed, expiresAt, spent }: BalanceShift,
   now: Instant,

@@ -132,9 +132,9 @@ describe('reads, decodes and writes', () => {
       {
         "capture": {
           "appends": 1,
-          "decodes": 13,
-          "reads": 17,
-          "writes": 12,
+          "decodes": 14,
+          "reads": 18,
+          "writes": 13,
         },
         "check": {
           "appends": 0,
@@ -152,25 +152,25 @@ describe('reads, decodes and writes', () => {
           "appends": 1,
           "decodes": 4,
           "reads": 16,
-          "writes": 10,
+          "writes": 11,
         },
         "holdShared": {
           "appends": 1,
           "decodes": 9,
           "reads": 11,
-          "writes": 10,
+          "writes": 11,
         },
         "record": {
           "appends": 1,
-          "decodes": 8,
-          "reads": 15,
-          "writes": 11,
+          "decodes": 9,
+          "reads": 16,
+          "writes": 12,
         },
         "settle": {
           "appends": 1,
-          "decodes": 12,
-          "reads": 15,
-          "writes": 11,
+          "decodes": 13,
+          "reads": 16,
+          "writes": 12,
         },
       }
     `)

@@ -24,7 +24,7 @@ import {
   paidFor,
   toNote,
 } from './ask.ts'
-import { budgetsOf, type Party, writeBalances } from './balances.ts'
+import { budgetsReadBy, type Party, writeBalances } from './balances.ts'
 import {
   calendarGuess,
   forgetAt,
@@ -88,7 +88,7 @@ export const holdAct = (ask: HoldAsk, nonce: string): SpendingAct<SpendingAnswer
   )
   return {
     // Also those that only its settlement will read: then that one asks once too.
-    guess: purposeGuess(purpose, budgetsOf, once),
+    guess: purposeGuess(purpose, (party) => budgetsReadBy({ party }), once),
     step: (view) => (isOff(view) ? unchanged(offAnswer(view)) : counted(view)),
   }
 }
@@ -121,6 +121,7 @@ export const openHold = (
       ...saved.writes,
       ...admission.newLinks,
       writeHold(view, hold),
+      listHold(view, hold),
     ],
     entries: [...saved.entries, { ...openingEntry(hold), ...said, limit: saved.limit }],
   }
@@ -175,6 +176,17 @@ export const writeHold = (view: PayerView, hold: HoldRecord): Write => {
   const value = encodeHold(hold, expiresAt)
   return { key: view.keys.hold(hold.id), value, expiresAt }
 }
+
+/** Where people find it while it is open. Decisions never look there. */
+const listHold = ({ keys }: PayerView, hold: HoldRecord): Write => ({
+  key: keys.openHold(hold),
+  value: '',
+  expiresAt: hold.expiresAt,
+})
+
+/** One that ends before its time; the others leave the list by themselves. */
+export const unlistHold = ({ keys, now }: PayerView, hold: HoldRecord): readonly Write[] =>
+  hold.expiresAt <= now ? [] : [{ key: keys.openHold(hold) }]
 
 /** As it is kept: short, since each hold is remembered for a while. Its key has the id. */
 interface ShortHold {
@@ -247,7 +259,7 @@ export const keptIdOf = (holdId: string): string | undefined =>
 
 const HOLD_ID = /^([\w.-]{1,128})(?:~([\w-]+))?$/
 
-const holdIdOf = ({ id, window, party }: HoldRecord): string => {
+export const holdIdOf = ({ id, window, party }: HoldRecord): string => {
   const { p, t, m, o, d, ip, family } = shortParty(party)
   const words = [window.startsAt.toString(36), o, m, ip, p, t, d, family]
   const trace = Buffer.from(words.join('\n').trimEnd())

@@ -12,7 +12,7 @@ import { type Instant, instant } from '../../core/time.ts'
 import { parseAmount } from '../amount.ts'
 import { longParty, move, type ShortParty, shortParty } from '../ledger/entry-text.ts'
 import { spendingMistake } from '../mistake.ts'
-import { readMoney, writeMoney } from '../money-json.ts'
+import { moneyText } from '../money-json.ts'
 import { readAllowance, standingsAfter } from '../plans/allowance.ts'
 import { planById } from '../plans/resolve.ts'
 import type { SpendingWindow } from '../windows/calendar.ts'
@@ -24,9 +24,9 @@ import {
   takenBackOf,
   withTakenBack,
 } from './answer.ts'
-import { type Note, toNote } from './ask.ts'
+import { type Note, noteText, toNote } from './ask.ts'
 import {
-  chargedBudgets,
+  budgetsReadBy,
   type Party,
   readBalances,
   shiftBalances,
@@ -117,7 +117,7 @@ export const underBookingId = (
 export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
   const id = checkOperationId(ask.of)
   const wanted = ask.amount === undefined ? undefined : parseAmount(ask.amount, 'amount')
-  const { caller: reason } = toNote({ caller: ask.reason })
+  const reason = noteText('reason', ask.reason)
   const note = toNote(ask)
   const { operationId } = ask
   const once = { verb: 'reverse', id: operationId, question: [id, wanted] } as const
@@ -128,7 +128,7 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
     const { booking, key, answer, reversed } = found
     const { window, party, hold } = booking
     const shift = { party, freed: 0n, spent: 0n, unspent: amount }
-    const before = readBalances(view, window.startsAt, chargedBudgets(shift))
+    const before = readBalances(view, window.startsAt, budgetsReadBy(shift))
     const balances = shiftBalances(before, shift, view.now)
     const plan = party.plan === undefined ? undefined : planById(view, party.plan)
     const allowance = plan && readAllowance(view, plan, window.startsAt)
@@ -157,12 +157,10 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
       ],
     }
   }
-  return { guess: reversalGuess(id, once), step: underOperationId(once, step, () => reversalText) }
-}
-
-const reversalText = {
-  encode: (made: Reversal): string => writeMoney(made),
-  decode: (text: string): Reversal => readMoney<Reversal>(text),
+  return {
+    guess: reversalGuess(id, once),
+    step: underOperationId(once, step, () => moneyText<Reversal>()),
+  }
 }
 
 interface FoundBooking {

@@ -53,6 +53,8 @@ async function servers(): Promise<Servers> {
   const first = createSpending({ store: backend, ...options })
   await first.createPlan({ id: 'made', tier: 'EXTENDED' })
   await first.link({ plan: 'made', address: '0xc1' })
+  await first.createPlan({ id: 'old', tier: 'BASIC' })
+  await first.retirePlan({ plan: 'old' })
   for (const _ of [1, 2]) {
     await first.pushBalance(90_000n)
     for (const from of ['0xa1', '0xb1', '0xc1']) await first.record({ ...USER, from, amount: 5n })
@@ -91,7 +93,11 @@ const VERBS: Readonly<Record<string, Verb>> = {
   record: (s) => s.record({ ...USER, amount: 5n }),
   'record under an operation id': (s) => s.record({ ...USER, amount: 5n, operationId: newId() }),
   grant: (s) => s.grant({ plan: 'made', amount: 5n }),
+  'grant under an operation id': (s) => s.grant({ plan: 'made', amount: 5n, operationId: newId() }),
+  grants: (s) => s.grants('made'),
   createPlan: (s) => s.createPlan({ id: newId(), tier: 'EXTENDED' }),
+  changePlan: (s) => s.changePlan({ plan: 'made', name: newId() }),
+  'retirePlan again': (s) => s.retirePlan({ plan: 'old' }),
   activatePlan: (s) => s.activatePlan('made'),
   deactivatePlan: (s) => s.deactivatePlan('basic:0xb1'),
   link: (s) => s.link({ plan: 'made', address: `0xe${++ids}` }),
@@ -132,6 +138,27 @@ test('unlink takes one round trip, or two where another server made the link', a
   expect(await here.trips((s) => s.unlink(mine))).toBe(1)
   await there.spending.link(theirs)
   expect(await here.trips((s) => s.unlink(theirs))).toBe(2)
+})
+
+test('voidGrant takes one round trip, or two where another server gave the grant', async () => {
+  const { another } = await servers()
+  const [here, there] = [await another(), await another()]
+  const given = async ({ spending }: typeof here) => {
+    const { grantId } = await spending.grant({ plan: 'made', amount: 5n })
+    return { plan: 'made', grant: grantId, reason: 'a slip' }
+  }
+  const mine = await given(here)
+  expect(await here.trips((s) => s.voidGrant(mine))).toBe(1)
+  const theirs = await given(there)
+  expect(await here.trips((s) => s.voidGrant(theirs))).toBe(2)
+})
+
+test('a page of open holds takes three round trips, however many servers hold', async () => {
+  const { another } = await servers()
+  const [here, there] = [await another(), await another()]
+  for (const server of [here, there]) await server.spending.hold({ ...USER, estimate: 5n })
+  expect(await here.trips((s) => s.holds())).toBe(3)
+  expect(await here.trips((s) => s.holds({ plan: 'made' }))).toBe(3)
 })
 
 /** Verbs on a hold. */

@@ -36,14 +36,22 @@ import {
 } from './ask.ts'
 import {
   budgetsOf,
-  chargedBudgets,
+  budgetsReadBy,
   type PartyShift,
   planBudget,
   readBalances,
   shiftBalances,
   writeBalances,
 } from './balances.ts'
-import { type HoldRecord, holdClosed, keptIdOf, onHold, readHold, writeHold } from './hold.ts'
+import {
+  type HoldRecord,
+  holdClosed,
+  keptIdOf,
+  onHold,
+  readHold,
+  unlistHold,
+  writeHold,
+} from './hold.ts'
 import { underBookingId } from './reversal.ts'
 import {
   type LedgerChange,
@@ -161,7 +169,7 @@ export const recordAct = (ask: RecordAsk): SpendingAct<SpendingCharge> => {
     }
   })
   return {
-    guess: purposeGuess(purpose, budgetsOf, once, ask.at),
+    guess: purposeGuess(purpose, (party) => budgetsReadBy({ party }), once, ask.at),
     step: (view) => (isOff(view) ? unchanged(nothingCharged(view)) : counted(view)),
   }
 }
@@ -245,7 +253,7 @@ function chargeHold(
       released: expired ? 0n : released,
       ...made.standings,
     },
-    writes: [...made.writes, writeHold(view, next)],
+    writes: [...made.writes, writeHold(view, next), ...(how.ends ? unlistHold(view, hold) : [])],
     entries: [...made.entries, ...entriesOf(hold, { ...how, at: earlier(view, how.at) }, effect)],
   }
 }
@@ -342,7 +350,7 @@ interface Charged {
 function charge(view: PayerView, money: SpentMoney): Charged {
   const { plan, window, spent } = money
   const { startsAt } = window
-  const before = readBalances(view, startsAt, chargedBudgets(money))
+  const before = readBalances(view, startsAt, budgetsReadBy(money))
   const balances = shiftBalances(before, money, view.now)
   const common = [
     ...writeBalances(view, startsAt, balances),

@@ -29,7 +29,7 @@ import {
   windowAt,
 } from '../windows/calendar.ts'
 import type { CanonicalMatter, CanonicalPurpose } from './ask.ts'
-import { chargedBudgets, type Party, planBudget } from './balances.ts'
+import { budgetsReadBy, type Party, planBudget } from './balances.ts'
 
 /** A store's view, narrowed to one payer. Its `now` is the payer's own time, which never runs back. */
 export interface PayerView extends View {
@@ -117,7 +117,7 @@ interface KeptAnswer<R> {
 }
 
 interface OperationAsk extends OnceUnder {
-  readonly verb: 'hold' | 'extend' | 'capture' | 'record' | 'reverse'
+  readonly verb: 'hold' | 'extend' | 'capture' | 'record' | 'reverse' | 'grant' | 'void'
   /** What was asked, canonical and in a fixed order. The same id with another question is a mistake. */
   readonly question: readonly unknown[]
 }
@@ -227,7 +227,7 @@ export const holdGuess =
     if (trace === undefined) return names
     const { startsAt, party } = trace
     const now = goesOn ? calendars.map(({ window }) => window.startsAt) : []
-    const budgets = chargedBudgets({ party, paid })
+    const budgets = budgetsReadBy({ party, paid })
     for (const window of new Set([startsAt, ...now])) {
       for (const budget of budgets) names.push(keys.budget(window, budget))
     }
@@ -284,12 +284,12 @@ function foresightAt(foresight: Foresight, at: Instant): Foresight {
 
 /** A plan by its id, with its balance and what it may spend. */
 export const planGuess =
-  (id: string): Guess =>
+  (id: string, once?: OnceUnder): Guess =>
   (foresight) => {
     const { keys, calendars } = foresight
     const plan = canonicalPlanId(id)
     if (plan === undefined) return [keys.calendar]
-    const names = [keys.calendar, keys.plan(plan)]
+    const names = [keys.calendar, ...operationKeys(keys, once), keys.plan(plan)]
     for (const { window } of calendars) names.push(keys.budget(window.startsAt, planBudget(plan)))
     pushAllowance(names, foresight, plan)
     return names

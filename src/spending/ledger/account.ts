@@ -3,7 +3,8 @@ import { type BudgetState, decodeBudget, NOTHING_SPENT, openAt } from '../../cor
 import type { Key, Value } from '../../core/store.ts'
 import type { Instant } from '../../core/time.ts'
 import { decodeHold, type HoldRecord } from '../flow/hold.ts'
-import { OUTFLOW, TERMS } from '../keys.ts'
+import { holdMadeAt } from '../flow/open-holds.ts'
+import { type OpenHoldName, OUTFLOW, TERMS } from '../keys.ts'
 import { readMoney } from '../money-json.ts'
 import {
   decodeTerms,
@@ -37,7 +38,15 @@ export type Account = AccountFace &
     /** Without `last` where only entries that were compacted say it. */
     | { readonly form: 'funds'; readonly funds: Funds }
     | { readonly form: 'hold'; readonly hold: HoldAccount }
+    /** Where a hold is listed while it is open. */
+    | ({ readonly form: 'listing' } & HoldListing)
   )
+
+interface HoldListing {
+  readonly open: boolean
+  readonly madeAt: Instant
+  readonly expiresAt: Instant
+}
 
 /** By the key that the value is kept under. */
 export type Fold = Map<Key, Account>
@@ -63,6 +72,25 @@ export const fundsAccount = (plan: string, funds: Funds = { grants: [] }): Accou
   what: `grants of plan ${plan}`,
   form: 'funds',
   funds,
+})
+
+/** The value is what `writeKeptPlan` wrote; undefined: no entry speaks of such a plan. */
+export const planAccount = (plan: string, value: Value | undefined): Account => ({
+  kind: 'plan-drift',
+  what: `plan ${plan}`,
+  form: 'exact',
+  value,
+})
+
+/** `window` is that of an open hold; undefined where no entry speaks of one. */
+export const listingAccount = (hold: OpenHoldName, window: Instant | undefined): Account => ({
+  kind: 'hold-drift',
+  what: `hold ${hold.id} in the list of open ones`,
+  window,
+  form: 'listing',
+  open: window !== undefined,
+  madeAt: holdMadeAt(hold.id),
+  expiresAt: hold.expiresAt,
 })
 
 export const NO_READING: Account = {
@@ -120,6 +148,8 @@ function sidesOf(account: Account, value: Value | undefined, now: Instant): Side
     }
     case 'hold':
       return holdSides(account.hold, value, now)
+    case 'listing':
+      return listingSides(account, value, now)
     default:
       return account satisfies never
   }
@@ -153,6 +183,17 @@ function holdSides(hold: HoldAccount, value: Value | undefined, now: Instant): S
   return { ledger, kept: keptSide(value, decode, undefined, describeHold) }
 }
 
+/** From its end on a hold is passed over, listed or not. */
+function listingSides(
+  { open, expiresAt }: HoldListing,
+  value: Value | undefined,
+  now: Instant,
+): Sides {
+  const kept = value === undefined ? NOTHING : 'listed'
+  if (expiresAt <= now) return { ledger: kept, kept }
+  return { ledger: open ? 'listed' : NOTHING, kept }
+}
+
 /** Holds that have ended by then count no more, whether or not they are still kept. */
 function describeBudget(state: BudgetState, now: Instant): string {
   const { spent, held } = openAt(state, now)
@@ -174,8 +215,8 @@ function describeFunds({ grants, last }: Funds, now: Instant): string {
 }
 
 function describeGrant(grant: Grant, now: Instant): string {
-  const { id, amount, priority, expiresAt = 'never' } = grant
-  const face = `${id}: ${amount}, priority ${priority}, until ${expiresAt}`
+  const { id, amount, priority, expiresAt = 'never', actor = '-', reason = '-' } = grant
+  const face = `${id}: ${amount}, priority ${priority}, until ${expiresAt}, by ${actor}: ${reason}`
   return `${face}, ${describeBudget(grant, now)}`
 }
 

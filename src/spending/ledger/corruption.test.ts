@@ -20,6 +20,7 @@ const busy = async (): Promise<Desk> => {
   const desk = openDesk({ plans, ...POLICY, rollover: { sharePerMille: 500 } })
   const { spending, clock } = desk
   await spending.createPlan({ id: 'beta', tier: 'BASIC', actor: 'ann' })
+  await spending.createPlan({ id: 'omega', tier: 'BASIC', actor: 'ann' })
   await spending.record({ from: '0xa1', amount: 40n })
   clock.advance(days(12))
   await spending.record({ from: '0xa1', amount: 2n })
@@ -32,6 +33,11 @@ const busy = async (): Promise<Desk> => {
   await spending.link({ plan: 'beta', address: '0xb1', actor: 'ann' })
   await spending.record({ from: '0xb1', amount: 11n })
   await spending.pushBalance(5_000n)
+  await spending.changePlan({ plan: 'beta', limit: 200n, actor: 'ann', reason: 'asked for more' })
+  const { grantId } = await spending.grant({ plan: 'beta', amount: 60n, actor: 'ann' })
+  await spending.voidGrant({ plan: 'beta', grant: grantId, reason: 'a slip', actor: 'ann' })
+  await spending.createPlan({ id: 'delta', tier: 'BASIC', actor: 'ann' })
+  await spending.retirePlan({ plan: 'delta', actor: 'ann' })
   return desk
 }
 
@@ -311,6 +317,59 @@ const MORE: typeof CORRUPTIONS = [
     (file) => edited(file, KEYS.reading, (kept) => kept.replace('5000', '9000')),
   ],
   ['a reading deleted', 'reading-drift', (file) => file.forget(KEYS.reading)],
+  [
+    'the limit of a created plan raised',
+    'plan-drift',
+    (file) => edited(file, KEYS.plan('beta'), (kept) => kept.replace('"200"', '"99999"')),
+  ],
+  [
+    'a plan invented',
+    'plan-drift',
+    (file) => file.put(KEYS.plan('eve'), file.value(KEYS.plan('beta')).replace('"beta"', '"eve"')),
+  ],
+  ['a created plan deleted', 'plan-drift', (file) => file.forget(KEYS.plan('beta'))],
+  [
+    'a plan deleted whose creation was compacted',
+    'plan-drift',
+    (file) => file.forget(KEYS.plan('omega')),
+  ],
+  [
+    'a retired plan taken back into service',
+    'plan-drift',
+    (file) => edited(file, KEYS.plan('delta'), (kept) => kept.replace(/,"retiredAt":\d+/, '')),
+  ],
+  [
+    'a grant brought back that was voided',
+    'grant-drift',
+    (file) => {
+      const { grant: id } = file.last('void')
+      const grant = { id, amount: '60', priority: 0, spent: '0', held: [], actor: 'ann' }
+      file.put(KEYS.funds('beta'), JSON.stringify({ grants: [grant] }))
+    },
+  ],
+  [
+    'who gave a grant edited where it is kept',
+    'grant-drift',
+    (file) => edited(file, KEYS.funds('alpha'), (kept) => kept.replace('"ops"', '"eve"')),
+  ],
+  [
+    'an open hold taken off the list',
+    'hold-drift',
+    (file) => file.forget(keyLike(file, `${KEYS.openHolds}#%`)),
+  ],
+  [
+    'a hold listed as open that was settled',
+    'hold-drift',
+    (file) => {
+      const { hold: id = '', expiresAt = instant(0) } = file.last('settle')
+      file.put(KEYS.openHold({ id, expiresAt }), '')
+    },
+  ],
+  [
+    'the number of plans that spent anything raised',
+    'balance-drift',
+    (file) => file.put(keyLike(file, '%#plans/EXTENDED'), '7'),
+  ],
 ]
 
 describe('planted in the file, verify finds and names', () => {
@@ -338,7 +397,7 @@ describe('with an anchor', () => {
 
   test('a chain that was made anew is told from an edit', async () => {
     const forge = (file: Tamper) => {
-      file.replace({ ...file.last('grant'), note: { actor: 'mallory' } })
+      file.replace({ ...file.last('hold'), note: { actor: 'mallory' } })
       file.rechain()
     }
     expect(await verifyAfter(forge)).toMatchObject({ findings: [] })

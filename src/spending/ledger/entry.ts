@@ -5,7 +5,7 @@
 import type { Instant } from '../../core/time.ts'
 import type { CanonicalMatter, Note } from '../flow/ask.ts'
 import type { Party } from '../flow/balances.ts'
-import type { Allowance } from '../plans/plan.ts'
+import type { Allowance, Plan } from '../plans/plan.ts'
 import type { Checkpoint } from './checkpoint.ts'
 
 /**
@@ -13,6 +13,8 @@ import type { Checkpoint } from './checkpoint.ts'
  * - `forfeit`: what a hold gave back of a grant that had expired.
  * - `reading`: the operator's balance, as it was told.
  * - `reverse`: a booking, or part of it, is taken back.
+ * - `void`: what is left of a grant is taken back.
+ * - `change`, `retire`: a plan that was created while Headgate ran is another from then on, or pays no more.
  * - `checkpoint`: stands for entries that were compacted.
  */
 export type EntryKind =
@@ -25,6 +27,9 @@ export type EntryKind =
   | 'rollover'
   | 'reading'
   | 'reverse'
+  | 'void'
+  | 'change'
+  | 'retire'
   | 'adjust'
   | 'checkpoint'
 
@@ -101,6 +106,8 @@ export interface EntryDraft {
   /** Of a `settle`: what it named. */
   readonly final?: bigint | 'captured' | undefined
   readonly reading?: KeptReading | undefined
+  /** A plan as it is kept from this entry on. */
+  readonly kept?: Plan | undefined
   readonly checkpoint?: Checkpoint | undefined
   /** Of what a checkpoint replaces: all that reports show. */
   readonly sums?: readonly WindowSum[] | undefined
@@ -124,6 +131,9 @@ export const outlivesCompaction = ({ kind }: Pick<EntryDraft, 'kind'>): boolean 
     case 'grant':
     case 'adjust':
     case 'reverse':
+    case 'void':
+    case 'change':
+    case 'retire':
     case 'checkpoint':
       return true
     case 'hold':

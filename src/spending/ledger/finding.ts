@@ -26,6 +26,7 @@ export type FindingKind =
   | 'balance-drift'
   | 'grant-drift'
   | 'hold-drift'
+  | 'plan-drift'
   | 'rollover-drift'
   | 'reading-drift'
   | 'trail-drift'

@@ -3,9 +3,10 @@
  * store keeps beside the ledger is a cache of this.
  */
 import { type BudgetState, endHold, NOTHING_SPENT, openAt, withHold } from '../../core/budget.ts'
+import type { Key } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
 import { maxAmount } from '../amount.ts'
-import { limitedBudgetsOf, shiftBalance, shiftsOf } from '../flow/balances.ts'
+import { budgetsReadBy, limitedBudgetsOf, shiftBalances } from '../flow/balances.ts'
 import { OUTFLOW, type SpendingKeys } from '../keys.ts'
 import { writeMoney } from '../money-json.ts'
 import {
@@ -21,6 +22,8 @@ import {
   type Fold,
   fundsAccount,
   type HoldAccount,
+  listingAccount,
+  planAccount,
   termsAccount,
 } from './account.ts'
 import type { Draw, LedgerEntry, Pot } from './entry.ts'
@@ -51,14 +54,18 @@ export const changeBudget = (
   next: (state: BudgetState) => BudgetState,
 ): void => {
   const key = keys.budget(window, budget)
+  fold.set(key, budgetAccount(budget, window, next(stateIn(fold, key) ?? NOTHING_SPENT)))
+}
+
+const stateIn = (fold: Fold, key: Key): BudgetState | undefined => {
   const known = fold.get(key)
-  const state = known?.form === 'budget' ? known.state : NOTHING_SPENT
-  fold.set(key, budgetAccount(budget, window, next(state)))
+  return known?.form === 'budget' ? known.state : undefined
 }
 
 /** The plan's trail, the checkpoint in force and the newest reading: each is what its last entry says. */
 function foldOwnRecords(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
   const { party, seq, checkpoint, reading } = entry
+  foldPlan(fold, keys, entry)
   const plan = party?.plan
   if (plan !== undefined) {
     const face = { kind: 'trail-drift', what: `newest entry of plan ${plan}` } as const
@@ -69,6 +76,11 @@ function foldOwnRecords(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): voi
     fold.set(keys.compacted, { ...face, form: 'checkpoint', checkpoint })
   }
   if (reading !== undefined) foldReading(fold, keys, reading)
+}
+
+/** A plan that was created while Headgate ran, as its last entry leaves it. */
+export const foldPlan = (fold: Fold, keys: SpendingKeys, { kept }: LedgerEntry): void => {
+  if (kept !== undefined) fold.set(keys.plan(kept.id), planAccount(kept.id, writeMoney(kept)))
 }
 
 export const foldReading = (
@@ -91,9 +103,11 @@ function foldMoves(fold: Fold, keys: SpendingKeys, entry: LedgerEntry, before: I
     if (window < before && budget !== OUTFLOW) return
     changeBudget(fold, keys, budget, window, next)
   }
-  const shifts = shiftsOf({ party, paid, freed, expiresAt, spent, unspent })
-  for (const [budget, shift] of freed + spent + unspent === 0n ? [] : shifts) {
-    change(budget, (state) => shiftBalance(state, shift, at))
+  const shift = { party, paid, freed, expiresAt, spent, unspent }
+  if (freed + spent + unspent > 0n) {
+    const stateOf = (budget: string) => stateIn(fold, keys.budget(window, budget))
+    const states = new Map(budgetsReadBy(shift).map((name) => [name, stateOf(name)]))
+    for (const [name, state] of shiftBalances(states, shift, at)) change(name, () => state)
   }
   if (held === 0n || expiresAt === undefined) return
   for (const budget of limitedBudgetsOf(party)) {
@@ -103,10 +117,10 @@ function foldMoves(fold: Fold, keys: SpendingKeys, entry: LedgerEntry, before: I
 
 /** A plan's grants: given, pinned by holds, unpinned, spent; and the limit that was last written down. */
 export const foldFunds = (fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void => {
-  const { party, kind, pins, draws, limit, window } = entry
+  const { party, kind, pins, draws, limit, window, grant } = entry
   const plan = party?.plan
   if (plan === undefined) return
-  if (kind !== 'grant' && pins === undefined && draws === undefined && limit === undefined) return
+  if ((grant ?? pins ?? draws ?? limit) === undefined) return
   const key = keys.funds(plan)
   const known = fold.get(key)
   const funds: Funds = known?.form === 'funds' ? known.funds : { grants: [] }
@@ -118,10 +132,12 @@ export const foldFunds = (fold: Fold, keys: SpendingKeys, entry: LedgerEntry): v
 
 function grantOf({ grant: id = '', priority = 0, expiresAt, ...entry }: LedgerEntry): Grant {
   const amount = entry.moves.reduce((sum, move) => sum + move.amount, 0n)
-  return { id, amount, priority, expiresAt, spent: 0n, held: [] }
+  const { detail: reason, note } = entry
+  return { id, amount, priority, expiresAt, spent: 0n, held: [], reason, actor: note?.actor }
 }
 
 function afterEntry(grant: Grant, { pins, draws, ...entry }: LedgerEntry): Grant {
+  if (entry.kind === 'void' && entry.grant === grant.id) return { ...grant, expiresAt: entry.at }
   const pinned = amountOf(pins, grant.id)
   const drawn = amountOf(draws, grant.id)
   if (pinned + drawn === 0n) return grant
@@ -195,6 +211,9 @@ function foldHold(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
     kind === 'hold' ? openedBy(entry, { party, expiresAt }) : before && changedBy(before, entry)
   if (hold === undefined) return
   fold.set(key, { kind: 'hold-drift', what: `hold ${id}`, form: 'hold', hold })
+  const listing = keys.openHold({ id, expiresAt })
+  if (kind === 'hold') fold.set(listing, listingAccount({ id, expiresAt }, entry.window))
+  else if (hold.status !== 'open') fold.delete(listing)
 }
 
 function openedBy(

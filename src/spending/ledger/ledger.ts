@@ -7,12 +7,21 @@ import { days, type Instant, instant } from '../../core/time.ts'
 import { toDay, toMonth } from '../../lib/moments.ts'
 import type { Standing } from '../flow/answer.ts'
 import { FAMILIES, type Family, familyOf, type SpendingMode } from '../flow/ask.ts'
-import { FAMILY, planBudget, readBalances, TOTAL, totalStanding } from '../flow/balances.ts'
+import {
+  FAMILY,
+  planBudget,
+  plansBudget,
+  readBalances,
+  TOTAL,
+  tierBudget,
+  totalStanding,
+} from '../flow/balances.ts'
+import { listOpenHolds, type OpenHolds, type OpenHoldsAsk } from '../flow/open-holds.ts'
 import type { PayerView } from '../flow/step.ts'
 import { keysOf, OUTFLOW, type SpendingKeys } from '../keys.ts'
 import { type BalanceReading, readReading } from '../operator/balance.ts'
-import { type PlanDetails, planDetails } from '../plans/administration.ts'
-import type { Plan, SpendingSettings, Tier } from '../plans/plan.ts'
+import { type PlanDetails, planDetails } from '../plans/links.ts'
+import { type Plan, type SpendingSettings, TIERS, type Tier } from '../plans/plan.ts'
 import { canonicalPlanId, decodeKeptPlan } from '../plans/resolve.ts'
 import type { SpendingWindow } from '../windows/calendar.ts'
 import { type Compaction, compactLedger } from './compaction.ts'
@@ -40,6 +49,8 @@ export interface SpendingLedger {
   compact(): Promise<Compaction>
   /** Plans that are not in the file, in the order of their ids. */
   keptPlans(after?: string): Promise<readonly Plan[]>
+  /** A page of the holds that are open, of all or of a plan or member; those that end first come first. */
+  holds(ask?: OpenHoldsAsk): Promise<OpenHolds>
   /** One plan, with the members that were linked to it while Headgate ran. */
   details(plan: string): Promise<PlanDetails>
   /** What operators watch, all read at one moment. */
@@ -68,6 +79,7 @@ export const spendingLedger = (
       const page = await store.range(keys().plans, start, LEDGER_PAGE)
       return page.map(({ value }) => decodeKeptPlan(value))
     },
+    holds: async (ask = {}) => listOpenHolds(store, keys(), open, ask),
     details: (plan) => planDetails(store, keys(), open, plan),
     overview: () => store.transact((view) => answer(overviewOf(open(view)))),
   }
@@ -184,11 +196,23 @@ export interface SpendingOverview {
   /** When the first of the open holds ends by itself; undefined while none is open. */
   readonly firstExpiry: Instant | undefined
   readonly balance: BalanceReading | undefined
+  /** Of plans that spent anything in this window. */
+  readonly tiers: Readonly<Record<Tier, TierUsage>>
+}
+
+export interface TierUsage {
+  readonly plans: number
+  readonly spent: bigint
 }
 
 const overviewOf = (view: PayerView): SpendingOverview => {
   const { now, calendar } = view
-  const balances = readBalances(view, calendar.window.startsAt, [TOTAL, OUTFLOW])
+  const ofTiers = TIERS.flatMap((tier) => [tierBudget(tier), plansBudget(tier)])
+  const balances = readBalances(view, calendar.window.startsAt, [TOTAL, OUTFLOW, ...ofTiers])
+  const usageOf = (tier: Tier): TierUsage => ({
+    plans: Number(balances.get(plansBudget(tier))?.spent ?? 0n),
+    spent: balances.get(tierBudget(tier))?.spent ?? 0n,
+  })
   const outflow = balances.get(OUTFLOW)
   const reading = readReading(view)
   return {
@@ -198,5 +222,10 @@ const overviewOf = (view: PayerView): SpendingOverview => {
     held: outflow === undefined ? 0n : totalHeld(outflow, now),
     firstExpiry: outflow?.held.find(({ expiresAt }) => expiresAt > now)?.expiresAt,
     balance: reading && { amount: reading.amount, at: reading.at },
+    tiers: {
+      BASIC: usageOf('BASIC'),
+      EXTENDED: usageOf('EXTENDED'),
+      PRIVILEGED: usageOf('PRIVILEGED'),
+    },
   }
 }

@@ -8,6 +8,7 @@
 import { itemOf } from '../../core/names.ts'
 import { answer, type Key, type Store, type Value, type View } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
+import { openHoldIn } from '../flow/open-holds.ts'
 import { type PayerView, REMEMBER_FOR } from '../flow/step.ts'
 import { OUTFLOW, type SpendingKeys } from '../keys.ts'
 import {
@@ -16,12 +17,14 @@ import {
   driftOf,
   type Fold,
   fundsAccount,
+  listingAccount,
   NO_READING,
+  planAccount,
   unspokenAccount,
 } from './account.ts'
 import { type Compacted, readCompacted } from './checkpoint.ts'
 import type { Finding, Verification } from './finding.ts'
-import { changeBudget, foldEntry, foldReading } from './fold.ts'
+import { changeBudget, foldEntry, foldPlan, foldReading } from './fold.ts'
 import { chunksOf, LEDGER_PAGE, readIndex } from './pages.ts'
 import { type Anchor, chainWalk, checkArchive, entryIn } from './walk.ts'
 
@@ -79,6 +82,8 @@ interface Look {
   readonly compacted: Compacted
   /** Nothing of windows that started before it can change any more. */
   readonly quietBefore: Instant
+  /** The entries of holds that were made before it may be forgotten, though a few may still be open. */
+  readonly knownSince: Instant
   readonly values: readonly (Value | undefined)[]
 }
 
@@ -90,12 +95,15 @@ const look = ({ store, keys, open }: AuditOf, names: readonly Key[]): Promise<Lo
       const { calendar, settings, stored } = payer
       const { holdFor, rememberFor = REMEMBER_FOR, window } = settings
       const quiet = calendar.seen - window.length - holdFor - rememberFor
+      const quietBefore = instant(Math.max(0, Math.min(quiet, calendar.window.startsAt)))
+      const compacted = readCompacted(view, keys)
       return answer({
         now: calendar.seen,
         entries: stored?.entries ?? 0,
         head: stored?.head ?? '',
-        compacted: readCompacted(view, keys),
-        quietBefore: instant(Math.max(0, Math.min(quiet, calendar.window.startsAt))),
+        compacted,
+        quietBefore,
+        knownSince: instant(Math.max(compacted.before, quietBefore) + window.length),
         values: view.read(...names),
       })
     },
@@ -120,6 +128,7 @@ async function openBooks(of: AuditOf) {
   for (const { plan, grants } of compacted.funds) {
     fold.set(keys.funds(plan), fundsAccount(plan, { grants }))
   }
+  for (const entry of opening.archived) foldPlan(fold, keys, entry)
   let position = Math.max(0, compacted.position - 1)
   let quiet = compacted.before
   return {
@@ -156,9 +165,9 @@ async function openBooks(of: AuditOf) {
 async function openingOf(of: AuditOf) {
   for (;;) {
     const { compacted } = await look(of, [])
-    const { finding } = await checkArchive(of.store, of.keys, compacted)
+    const { finding, entries: archived } = await checkArchive(of.store, of.keys, compacted)
     const again = finding === undefined ? compacted : (await look(of, [])).compacted
-    if (again.through === compacted.through) return { compacted, finding }
+    if (again.through === compacted.through) return { compacted, finding, archived }
   }
 }
 
@@ -176,6 +185,12 @@ async function* accountsOf(
   for await (const { key } of readIndex(store, keys.fundsList)) {
     if (!fold.has(key)) yield [key, fundsAccount(itemOf(key))]
   }
+  for await (const { key } of readIndex(store, keys.plans)) {
+    if (!fold.has(key)) yield [key, planAccount(itemOf(key), undefined)]
+  }
+  for await (const { key } of readIndex(store, keys.openHolds)) {
+    if (!fold.has(key)) yield [key, listingAccount(openHoldIn(itemOf(key)), undefined)]
+  }
   const start = books.quietBefore()
   const after = start === 0 ? '' : keys.window(instant(start - 1))
   for await (const listed of readIndex(store, keys.windows, after)) {
@@ -189,10 +204,13 @@ async function* accountsOf(
 function driftsIn(
   { fold }: Books,
   chunk: readonly (readonly [Key, Account])[],
-  { values, now, compacted }: Look,
+  { values, now, compacted, knownSince }: Look,
 ): readonly Finding[] {
   return chunk.flatMap(([key, empty], i) => {
-    const account = fold.get(key) ?? empty
+    const known = fold.get(key)
+    if (known === undefined && empty.form === 'listing' && empty.madeAt < knownSince) return []
+    // A hold that has ended meanwhile is in no list any more.
+    const account = known ?? (empty.form === 'listing' ? { ...empty, open: false } : empty)
     // Meanwhile compacted: its balances go, one bite after another.
     if (account.window !== undefined && account.window < compacted.before) return []
     return driftOf(account, values[i], now) ?? []

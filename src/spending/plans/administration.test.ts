@@ -1,6 +1,6 @@
-/** Plans that are not in the file: created, switched and linked while Headgate runs. */
+/** Plans that are not in the file: created, changed, switched and retired while Headgate runs. */
 import { describe, expect, test } from 'vitest'
-import { codeOf, openDesk, plansOf } from '../../../test/support/ledger-desk.ts'
+import { codeOf, openDesk } from '../../../test/support/ledger-desk.ts'
 
 const ALPHA = {
   id: 'alpha',
@@ -109,43 +109,147 @@ describe('a plan that is switched off', () => {
   })
 })
 
-describe('a link', () => {
-  test('cannot take what the file gives to a plan', async () => {
-    const { spending } = openDesk({ plans: [ALPHA] })
-    await spending.createPlan({ id: 'made', tier: 'BASIC' })
-    const link = (ask: object) => codeOf(spending.link({ plan: 'made', ...ask }))
-    expect(await link({ address: '0xA1' })).toBe('LINK_IN_FILE')
-    expect(await link({ ip: '10.1.2.3' })).toBe('LINK_IN_FILE')
-    expect(await codeOf(spending.link({ plan: 'alpha', address: '0xb1' }))).toBe('PLAN_IN_FILE')
+describe('a plan that is changed', () => {
+  const made = async () => {
+    const desk = openDesk({ plans: [ALPHA] })
+    await desk.spending.createPlan({ id: 'made', tier: 'BASIC', limit: 100n, name: 'made here' })
+    await desk.spending.link({ plan: 'made', address: '0xb1' })
+    return desk
+  }
+
+  test('has its new limit, tier and name at once, and has spent what it had spent', async () => {
+    const { spending } = await made()
+    await spending.record({ from: '0xb1', amount: 80n })
+    await spending.changePlan({ plan: 'made', limit: 50n })
+    expect((await spending.check({ from: '0xb1', estimate: 1n })).reason).toBe('PLAN_LIMIT')
+    await spending.changePlan({ plan: 'made', tier: 'PRIVILEGED', limit: 'tier', name: '' })
+    const { plan } = await spending.details('made')
+    expect(plan).toEqual({
+      id: 'made',
+      tier: 'PRIVILEGED',
+      active: true,
+      createdAt: expect.any(Number),
+      source: 'store',
+    })
+    expect(await spending.plan('made')).toMatchObject({ limit: 800n, spent: 80n })
+    expect(await spending.verify()).toMatchObject({ findings: [] })
   })
 
-  test('gives way to the file when that names its address later', async () => {
-    const desk = openDesk()
-    await desk.spending.createPlan({ id: 'made', tier: 'BASIC' })
-    await desk.spending.link({ plan: 'made', address: '0xa1' })
-    desk.plans = plansOf(ALPHA)
-    expect((await desk.spending.standing({ from: '0xa1' })).plan?.id).toBe('alpha')
+  test('says in the ledger what changed, who did it and why', async () => {
+    const { spending } = await made()
+    const ask = { plan: 'made', limit: 'unlimited', name: 'partner', reason: 'a deal' } as const
+    await spending.changePlan({ ...ask, actor: 'ann' })
+    expect((await spending.history('made')).entries.at(-1)).toMatchObject({
+      kind: 'change',
+      detail: 'limit 100 → unlimited, name made here → partner: a deal',
+      note: { actor: 'ann' },
+      kept: { limit: 'unlimited', name: 'partner' },
+    })
+    await spending.changePlan({ ...ask, actor: 'bob' })
+    expect((await spending.history('made')).entries.at(-1)?.note).toEqual({ actor: 'ann' })
   })
 
-  test('belongs to one plan, and is made and removed once', async () => {
+  test('keeps open holds, which settle as they were granted', async () => {
+    const { spending } = await made()
+    const { holdId = '' } = await spending.hold({ from: '0xb1', estimate: 90n })
+    await spending.changePlan({ plan: 'made', limit: 10n, tier: 'EXTENDED' })
+    expect((await spending.hold({ from: '0xb1', estimate: 1n })).reason).toBe('PLAN_LIMIT')
+    expect(await spending.settle({ holdId, amount: 90n })).toMatchObject({
+      charged: 90n,
+      overage: 0n,
+    })
+    expect(await spending.verify()).toMatchObject({ findings: [] })
+  })
+
+  test('may be that of a single user, whose tier stays', async () => {
     const { spending } = openDesk()
-    await spending.createPlan({ id: 'made', tier: 'BASIC' })
-    await spending.createPlan({ id: 'other', tier: 'BASIC' })
-    await spending.link({ plan: 'made', address: '0xb1' })
-    await spending.link({ plan: 'made', address: '0xb1' })
-    expect(await codeOf(spending.link({ plan: 'other', address: '0xb1' }))).toBe('LINK_TAKEN')
-    const unlink = () => spending.unlink({ plan: 'other', address: '0xb1' })
-    expect(await codeOf(unlink())).toBe('LINK_NOT_FOUND')
+    await spending.changePlan({ plan: 'basic:0xB1', limit: 20n })
+    expect((await spending.check({ from: '0xb1', estimate: 21n })).reason).toBe('PLAN_LIMIT')
+    const raised = spending.changePlan({ plan: 'basic:0xb1', tier: 'EXTENDED' })
+    expect(await codeOf(raised)).toBe('PLAN_IMPLICIT')
   })
 
-  test('names an address or an IP, of a plan that exists', async () => {
-    const { spending } = openDesk()
-    await spending.createPlan({ id: 'made', tier: 'BASIC' })
-    const link = (ask: object) => codeOf(spending.link({ plan: 'made', ...ask }))
-    expect(await link({})).toBe('LINK_INVALID')
-    expect(await link({ address: '0xb1', ip: '10.0.0.1' })).toBe('LINK_INVALID')
-    expect(await link({ address: 'bob' })).toBe('ADDRESS_INVALID')
-    expect(await link({ ip: '10.0.0' })).toBe('IP_INVALID')
-    expect(await link({ plan: 'nobody', ip: '10.0.0.1' })).toBe('PLAN_NOT_FOUND')
+  test('is one of the store, and something of it changes', async () => {
+    const { spending } = await made()
+    const change = (ask: object) => codeOf(spending.changePlan({ plan: 'made', ...ask }))
+    expect(await change({})).toBe('PLAN_CHANGE_EMPTY')
+    expect(await change({ plan: 'alpha', limit: 1n })).toBe('PLAN_IN_FILE')
+    expect(await change({ plan: 'nobody', limit: 1n })).toBe('PLAN_NOT_FOUND')
+    expect(await change({ name: 'x'.repeat(300) })).toBe('NOTE_INVALID')
+  })
+})
+
+describe('a plan that is retired', () => {
+  const retired = async () => {
+    const desk = openDesk({ plans: [ALPHA] })
+    const { spending } = desk
+    await spending.createPlan({ id: 'made', tier: 'EXTENDED' })
+    await spending.link({ plan: 'made', address: '0xb1' })
+    const { holdId = '' } = await spending.hold({ from: '0xb1', estimate: 400n })
+    await spending.retirePlan({ plan: 'made', reason: 'the trial is over', actor: 'ann' })
+    return { ...desk, holdId }
+  }
+
+  test('pays for nothing new; its members have the plans that they would have without it', async () => {
+    const { spending } = await retired()
+    const answer = await spending.hold({ from: '0xb1', estimate: 1n })
+    expect(answer).toMatchObject({ allowed: true, plan: { id: 'basic:0xb1', limit: 300n } })
+    expect((await spending.record({ from: '0xb1', amount: 1n })).plan?.id).toBe('basic:0xb1')
+  })
+
+  test('settles and captures from its open holds, and extends none', async () => {
+    const { spending, holdId } = await retired()
+    await spending.capture({ holdId, amount: 100n })
+    expect(await spending.extend({ holdId, estimate: 1n })).toMatchObject({
+      allowed: false,
+      reason: 'PLAN_INACTIVE',
+    })
+    expect(await spending.settle({ holdId, amount: 250n })).toMatchObject({
+      charged: 150n,
+      released: 150n,
+      plan: { id: 'made', spent: 250n },
+    })
+    expect(await spending.verify()).toMatchObject({ findings: [] })
+  })
+
+  test('keeps its history, and says there who retired it and why', async () => {
+    const { spending, clock } = await retired()
+    const { entries } = await spending.history('made')
+    expect(entries.map(({ kind }) => kind)).toEqual(['adjust', 'adjust', 'hold', 'retire'])
+    expect(entries.at(-1)).toMatchObject({
+      detail: 'plan retired: the trial is over',
+      note: { actor: 'ann' },
+      kept: { retiredAt: clock() },
+    })
+    await spending.retirePlan({ plan: 'made' })
+    expect((await spending.history('made')).entries).toHaveLength(4)
+  })
+
+  test('stays so: it is not changed, switched, linked to or given more, and its id is not reused', async () => {
+    const { spending } = await retired()
+    for (const refused of [
+      spending.changePlan({ plan: 'made', limit: 1n }),
+      spending.activatePlan('made'),
+      spending.link({ plan: 'made', address: '0xb2' }),
+      spending.grant({ plan: 'made', amount: 1n }),
+      spending.createPlan({ id: 'made', tier: 'BASIC' }),
+    ]) {
+      expect(await codeOf(refused)).toBe('PLAN_RETIRED')
+    }
+  })
+
+  test('lets its members go to another plan', async () => {
+    const { spending } = await retired()
+    await spending.createPlan({ id: 'next', tier: 'PRIVILEGED' })
+    await spending.link({ plan: 'next', address: '0xb1' })
+    expect((await spending.standing({ from: '0xb1' })).plan?.id).toBe('next')
+    expect((await spending.details('made')).links).toEqual([])
+  })
+
+  test('is one that was created', async () => {
+    const { spending } = await retired()
+    expect(await codeOf(spending.retirePlan({ plan: 'alpha' }))).toBe('PLAN_IN_FILE')
+    expect(await codeOf(spending.retirePlan({ plan: 'basic:0xb1' }))).toBe('PLAN_IMPLICIT')
+    expect(await codeOf(spending.retirePlan({ plan: 'nobody' }))).toBe('PLAN_NOT_FOUND')
   })
 })

@@ -12,9 +12,11 @@ import {
 } from '../../core/budget.ts'
 import type { Write } from '../../core/store.ts'
 import type { Instant } from '../../core/time.ts'
+import { toTimestamp } from '../../lib/moments.ts'
 import { maxAmount, minAmount } from '../amount.ts'
 import type { PayerView } from '../flow/step.ts'
 import type { Draw } from '../ledger/entry.ts'
+import { spendingMistake } from '../mistake.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
 import type { Allowance } from './plan.ts'
 
@@ -24,11 +26,35 @@ export interface Grant extends BudgetState {
   readonly amount: bigint
   /** Lower is used first; of equals the one that expires first, then the older. */
   readonly priority: number
+  /** Or when it was voided. */
   readonly expiresAt?: Instant | undefined
+  /** Why and by whom it was given, as its entry says. */
+  readonly reason?: string | undefined
+  readonly actor?: string | undefined
+}
+
+interface NewGrant extends Pick<Grant, 'amount' | 'expiresAt' | 'reason' | 'actor'> {
+  readonly plan: string
+  readonly priority?: number | undefined
+}
+
+/** Nothing of it is spent or pinned. Throws for one that could never be used. */
+export const newGrant = (given: NewGrant, id: string, now: Instant): Grant => {
+  const { plan, amount, priority = 0, expiresAt, reason, actor } = given
+  const refuse = (rule: string, finding: string) =>
+    spendingMistake('GRANT_INVALID', `grant to plan ${plan}`, rule, finding)
+  if (amount === 0n) throw refuse('must be more than zero', '0')
+  if (!Number.isSafeInteger(priority)) {
+    throw refuse('must have a whole number as priority', String(priority))
+  }
+  if (expiresAt !== undefined && expiresAt <= now) {
+    throw refuse('must expire in the future', toTimestamp(expiresAt))
+  }
+  return { id, amount, priority, expiresAt, spent: 0n, held: [], reason, actor }
 }
 
 /** What of a grant may still be taken: nothing once it has expired. */
-const freeIn = (grant: Grant, now: Instant): bigint =>
+export const freeIn = (grant: Grant, now: Instant): bigint =>
   grantIsOver(grant, now) ? 0n : maxAmount(0n, grant.amount - grant.spent - totalHeld(grant, now))
 
 export const freeOf = (grants: readonly Grant[], now: Instant): bigint =>
@@ -48,6 +74,21 @@ const NEVER = Number.MAX_SAFE_INTEGER
 /** Those of which anything is free or pinned: the others are done with, and only the ledger has them. */
 export const stillUseful = (grants: readonly Grant[], now: Instant): readonly Grant[] =>
   grants.filter((grant) => freeIn(grant, now) > 0n || totalHeld(grant, now) > 0n)
+
+/** A grant of which anything can still be used. */
+export interface GrantStanding
+  extends Pick<Grant, 'id' | 'amount' | 'priority' | 'expiresAt' | 'reason' | 'actor'> {
+  readonly spent: bigint
+  /** What can still be taken from it; nothing of one that has expired or was voided. */
+  readonly left: bigint
+  /** What open holds keep aside in it. */
+  readonly pinned: bigint
+}
+
+export const grantStanding = (grant: Grant, now: Instant): GrantStanding => {
+  const { held: _, ...rest } = grant
+  return { ...rest, left: freeIn(grant, now), pinned: totalHeld(grant, now) }
+}
 
 export interface Taken {
   readonly grants: readonly Grant[]

@@ -275,3 +275,117 @@ describe('what is recorded', () => {
     expect(await remaining(desk)).toBe(70n)
   })
 })
+
+describe('a grant under an operation id', () => {
+  test('is given once, whatever a retry says of its expiry', async () => {
+    const desk = opened()
+    const ask = { plan: 'alpha', amount: 100n, operationId: 'fair-1', actor: 'ops' }
+    const later = (length = hours(1)) => instant(desk.clock() + length)
+    const first = await desk.spending.grant({ ...ask, expiresAt: later() })
+    desk.clock.advance(seconds(5))
+    const again = await desk.spending.grant({ ...ask, expiresAt: later() })
+    expect(again).toEqual({ ...first, replayed: true })
+    expect(await remaining(desk)).toBe(600n)
+    expect(await desk.spending.grants('alpha')).toHaveLength(1)
+  })
+
+  test('is given once to retries that come together', async () => {
+    const desk = opened()
+    const ask = { plan: 'basic:0xB1', amount: 7n, operationId: 'fair-1' }
+    const answers = await Promise.all(
+      ['basic:0xB1', 'basic:0xb1', 'basic:0xB1'].map((plan) =>
+        desk.spending.grant({ ...ask, plan }),
+      ),
+    )
+    expect(new Set(answers.map(({ grantId }) => grantId)).size).toBe(1)
+  })
+
+  test('cannot be given again as another', async () => {
+    const desk = opened()
+    const ask = { plan: 'alpha', amount: 100n, operationId: 'fair-1' }
+    await desk.spending.grant(ask)
+    const other = (change: object) => codeOf(desk.spending.grant({ ...ask, ...change }))
+    expect(await other({ amount: 101n })).toBe('OPERATION_ID_REUSED')
+    expect(await other({ plan: 'basic:0xb1' })).toBe('OPERATION_ID_REUSED')
+    expect(await other({ priority: 1 })).toBe('OPERATION_ID_REUSED')
+  })
+})
+
+describe('the list of grants', () => {
+  test('has those that can still be used, in the order of use, with who gave them and why', async () => {
+    const desk = opened()
+    const { grant } = desk.spending
+    await grant({ plan: 'alpha', amount: 10n, reason: 'used up first' })
+    await grant({ plan: 'alpha', amount: 50n, priority: 2, reason: 'a fair', actor: 'ann' })
+    await grant({ plan: 'alpha', amount: 40n, priority: 1, actor: 'bob' })
+    await spend(desk, 530n)
+    await desk.spending.hold({ from: '0xa1', estimate: 25n })
+    expect(await desk.spending.grants('alpha')).toMatchObject([
+      { amount: 40n, spent: 20n, pinned: 20n, left: 0n, priority: 1, actor: 'bob' },
+      { amount: 50n, spent: 0n, pinned: 5n, left: 45n, reason: 'a fair', actor: 'ann' },
+    ])
+    expect(await codeOf(desk.spending.grants('nobody'))).toBe('PLAN_NOT_FOUND')
+  })
+})
+
+describe('a grant that is voided', () => {
+  const given = async (amount = 100n) => {
+    const desk = opened()
+    const { grantId } = await desk.spending.grant({ plan: 'alpha', amount })
+    const ask = { plan: 'alpha', grant: grantId, reason: 'a slip', actor: 'ann' }
+    return { ...desk, desk, ask }
+  }
+
+  test('leaves what was spent of it, and the ledger says who and why', async () => {
+    const { desk, ask } = await given()
+    await spend(desk, 530n)
+    expect(await desk.spending.voidGrant(ask)).toMatchObject({
+      voided: 70n,
+      pinned: 0n,
+      plan: { spent: 530n, remaining: 0n },
+    })
+    expect((await desk.spending.history('alpha')).entries.at(-1)).toMatchObject({
+      kind: 'void',
+      grant: ask.grant,
+      moves: [{ from: 'granted', to: 'forfeited', amount: 70n }],
+      detail: 'a slip',
+      note: { actor: 'ann' },
+    })
+    expect(await desk.spending.grants('alpha')).toEqual([])
+    expect((await desk.spending.hold({ from: '0xa1', estimate: 1n })).reason).toBe('PLAN_LIMIT')
+    expect(await desk.spending.verify()).toMatchObject({ findings: [] })
+  })
+
+  test('stays with the holds that pinned it, which forfeit what they give back', async () => {
+    const { desk, ask } = await given()
+    const { holdId = '' } = await desk.spending.hold({ from: '0xa1', estimate: 560n })
+    expect(await desk.spending.voidGrant(ask)).toMatchObject({ voided: 40n, pinned: 60n })
+    expect(await desk.spending.grants('alpha')).toMatchObject([{ left: 0n, pinned: 60n }])
+    const settled = await desk.spending.settle({ holdId, amount: 520n })
+    expect(settled).toMatchObject({ overage: 0n, plan: { spent: 520n, remaining: 0n } })
+    expect((await desk.spending.history('alpha')).entries.at(-1)).toMatchObject({
+      kind: 'forfeit',
+      moves: [{ amount: 40n }],
+    })
+    expect(await desk.spending.verify()).toMatchObject({ findings: [] })
+  })
+
+  test('is voided once', async () => {
+    const { desk, ask } = await given()
+    const { voidGrant } = desk.spending
+    const first = await voidGrant({ ...ask, operationId: 'void-1' })
+    expect(await voidGrant({ ...ask, operationId: 'void-1' })).toEqual({ ...first, replayed: true })
+    expect(await codeOf(voidGrant(ask))).toBe('GRANT_NOT_FOUND')
+  })
+
+  test('is one of this plan', async () => {
+    const { desk, ask } = await given()
+    expect(await codeOf(desk.spending.voidGrant({ ...ask, plan: 'basic:0xb1' }))).toBe(
+      'GRANT_NOT_FOUND',
+    )
+    expect(await codeOf(desk.spending.voidGrant({ ...ask, grant: 'x' }))).toBe('GRANT_NOT_FOUND')
+    const reason = 'x'.repeat(300)
+    expect(await codeOf(desk.spending.voidGrant({ ...ask, reason }))).toBe('NOTE_INVALID')
+    expect(await remaining(desk)).toBe(600n)
+  })
+})

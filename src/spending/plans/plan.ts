@@ -17,6 +17,8 @@ export interface Plan {
   readonly limit?: Allowance
   readonly active: boolean
   readonly createdAt?: Instant
+  /** From then on it pays for nobody, and its id is not given again. */
+  readonly retiredAt?: Instant
   readonly categories?: ReadonlyMap<string, Allowance>
   readonly source: 'file' | 'store' | 'implicit'
 }

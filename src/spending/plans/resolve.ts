@@ -10,7 +10,7 @@ import { canonicalAddress, parseIpAddress } from '../../net/addresses.ts'
 import { coveringPrefix } from '../../net/prefixes.ts'
 import { createRangeTable } from '../../net/range-table.ts'
 import { type CanonicalPurpose, canonicalName } from '../flow/ask.ts'
-import { budgetsOf, type Party, planBudget } from '../flow/balances.ts'
+import { budgetsReadBy, type Party, planBudget } from '../flow/balances.ts'
 import type { PayerView } from '../flow/step.ts'
 import { IMPLICIT_PREFIX, implicitPlanId, isImplicitId } from '../keys.ts'
 import { spendingMistake } from '../mistake.ts'
@@ -95,7 +95,7 @@ function linkedPlan(
   if (link === undefined || (link.automatic && !view.settings.linkIp)) return undefined
   const plan = planById(view, link.plan)
   if (plan === undefined) readAhead(view, link.plan, purpose)
-  return plan
+  return plan?.retiredAt === undefined ? plan : undefined
 }
 
 /**
@@ -106,7 +106,9 @@ function readAhead(view: PlanView, plan: string, purpose: CanonicalPurpose): voi
   const { read, keys, calendar } = view
   if (calendar === undefined) return
   const { address: member, operation, mode } = purpose
-  const budgets = TIERS.flatMap((tier) => budgetsOf({ plan, tier, member, operation, mode }))
+  const budgets = TIERS.flatMap((tier) =>
+    budgetsReadBy({ party: { plan, tier, member, operation, mode } }),
+  )
   const { startsAt } = calendar.window
   const before = calendar.previous?.startsAt ?? startsAt
   read(
