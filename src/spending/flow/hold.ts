@@ -99,6 +99,7 @@ interface Opening {
   readonly operationId: string | undefined
   readonly note: Note
   readonly detail?: string
+  readonly flags?: EntryDraft['flags']
 }
 
 /** Writes a hold that was admitted down; one that was refused changes nothing. */

@@ -1,8 +1,11 @@
 /** Accounts: values that the store should keep, as the entries of a ledger come to them; and how they differ. */
 import { type BudgetState, decodeBudget, NOTHING_SPENT, openAt } from '../../core/budget.ts'
+import { answerIn } from '../../core/once.ts'
 import type { Key, Value } from '../../core/store.ts'
 import type { Instant } from '../../core/time.ts'
+import type { Party } from '../flow/balances.ts'
 import { decodeHold, type HoldRecord } from '../flow/hold.ts'
+import { type Booking, keptBooking } from '../flow/reversal.ts'
 import { OUTFLOW, TERMS } from '../keys.ts'
 import { readMoney } from '../money-json.ts'
 import {
@@ -14,6 +17,7 @@ import {
   type Terms,
 } from '../plans/funds.ts'
 import type { Checkpoint, Compacted } from './checkpoint.ts'
+import type { BookingVerb } from './entry.ts'
 import type { Finding, FindingKind } from './finding.ts'
 
 interface AccountFace {
@@ -28,6 +32,15 @@ export type HoldAccount = Omit<HoldRecord, 'id' | 'window' | 'rememberedUntil'> 
   readonly window: Instant
 }
 
+/** What entries say of what is kept under an operation id, and of how much was taken back of it. */
+export interface BookingAccount {
+  readonly verb: BookingVerb
+  readonly reversed: bigint
+  readonly hold?: string | undefined
+  /** Of a record or a capture. */
+  readonly booking?: (Omit<Booking, 'window' | 'hold'> & { readonly window: Instant }) | undefined
+}
+
 export type Account = AccountFace &
   (
     | { readonly form: 'budget'; readonly state: BudgetState }
@@ -37,6 +50,7 @@ export type Account = AccountFace &
     /** Without `last` where only entries that were compacted say it. */
     | { readonly form: 'funds'; readonly funds: Funds }
     | { readonly form: 'hold'; readonly hold: HoldAccount }
+    | { readonly form: 'booking'; readonly booked: BookingAccount }
   )
 
 /** By the key that the value is kept under. */
@@ -120,6 +134,8 @@ function sidesOf(account: Account, value: Value | undefined, now: Instant): Side
     }
     case 'hold':
       return holdSides(account.hold, value, now)
+    case 'booking':
+      return bookingSides(account.booked, value)
     default:
       return account satisfies never
   }
@@ -153,6 +169,20 @@ function holdSides(hold: HoldAccount, value: Value | undefined, now: Instant): S
   return { ledger, kept: keptSide(value, decode, undefined, describeHold) }
 }
 
+/** An answer may be forgotten after its time, which no entry says: one that is gone can take nothing back. */
+function bookingSides(booked: BookingAccount, value: Value | undefined): Sides {
+  const ledger = describeBooking(booked)
+  if (value === undefined) return { ledger, kept: ledger }
+  const decode = (text: Value): BookingAccount => {
+    const { verb } = booked
+    const { reversed, holdId, booking } = keptBooking(verb, answerIn(text))
+    if (booking === undefined) return { verb, reversed, hold: holdId }
+    const { window, hold, ...rest } = booking
+    return { verb, reversed, hold, booking: { ...rest, window: window.startsAt } }
+  }
+  return { ledger, kept: keptSide(value, decode, undefined, describeBooking) }
+}
+
 /** Holds that have ended by then count no more, whether or not they are still kept. */
 function describeBudget(state: BudgetState, now: Instant): string {
   const { spent, held } = openAt(state, now)
@@ -181,12 +211,20 @@ function describeGrant(grant: Grant, now: Instant): string {
 
 function describeHold(hold: HoldAccount): string {
   const { party, window, expiresAt, amount, open, pins, captured, charged, status, final } = hold
-  const { plan, tier, member, ip, operation, mode } = party
-  const whose = [plan, tier, member, ip, operation, mode].map((name) => name ?? '-').join(' ')
   const pinned = pins.map((pin) => `${pin.amount} of ${pin.grant}`).join(' and ') || NOTHING
   const sums = `${amount} held, ${open} open, ${captured} captured, ${charged} charged`
-  return `${status}, ${sums}, settled at ${final ?? '-'}, pinned ${pinned}, until ${expiresAt}, window ${window}, ${whose}`
+  return `${status}, ${sums}, settled at ${final ?? '-'}, pinned ${pinned}, until ${expiresAt}, window ${window}, ${describeParty(party)}`
 }
+
+function describeBooking({ reversed, hold = 'none', booking }: BookingAccount): string {
+  const back = `hold ${hold}, ${reversed} taken back`
+  if (booking === undefined) return back
+  const { amount, window, party } = booking
+  return `${amount} booked, ${back}, window ${window}, ${describeParty(party)}`
+}
+
+const describeParty = ({ plan, tier, member, ip, operation, mode, family }: Party): string =>
+  [plan, tier, member, ip, operation, mode, family].map((name) => name ?? '-').join(' ')
 
 function describeCheckpoint(checkpoint: Checkpoint, now: Instant): string {
   const { through, hash, before, spent, archived, archive, reading, funds } = checkpoint

@@ -47,8 +47,12 @@ export interface Draw {
  * - `late`: charged after the hold had expired, or after the window had ended.
  * - `overage`: more than was held, or recorded than the plan had left.
  * - `expired`: what it gives back of the hold, time had given back already.
+ * - `extended`: the hold takes the place of another.
  */
-export type EntryFlag = 'late' | 'overage' | 'expired'
+export type EntryFlag = 'late' | 'overage' | 'expired' | 'extended'
+
+/** What money can be booked by under an operation id, and so be taken back. */
+export type BookingVerb = 'record' | 'capture' | 'hold'
 
 /** What one budget of a window came to, whose entries were compacted. */
 export interface WindowSum {
@@ -77,6 +81,8 @@ export interface EntryDraft {
   readonly operationId?: string | undefined
   /** The operation id of what a `reverse` takes back. */
   readonly reverses?: string | undefined
+  /** What that was: one id may name a hold and its capture. */
+  readonly booked?: BookingVerb | undefined
   /** When it happened, where it was told later. */
   readonly happened?: Instant | undefined
   readonly note?: Note | undefined

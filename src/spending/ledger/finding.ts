@@ -28,6 +28,7 @@ export type FindingKind =
   | 'hold-drift'
   | 'rollover-drift'
   | 'reading-drift'
+  | 'booking-drift'
   | 'trail-drift'
 
 export interface Finding {
