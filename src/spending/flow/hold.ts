@@ -128,7 +128,7 @@ export const openHold = (
 }
 
 /** Longer ones would keep money aside that nobody may come back for. */
-const MAX_LIFETIME = days(1)
+export const MAX_LIFETIME = days(1)
 
 export const checkLifetime = (holdFor: Span | undefined): Span | undefined => {
   if (holdFor === undefined || (holdFor >= seconds(1) && holdFor <= MAX_LIFETIME)) return holdFor

@@ -16,7 +16,7 @@ import { spendingMistake } from '../mistake.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
 import { readAllowance, standingsAfter } from '../plans/allowance.ts'
 import { planById } from '../plans/resolve.ts'
-import type { SpendingWindow } from '../windows/calendar.ts'
+import { isCompacted, type SpendingWindow } from '../windows/calendar.ts'
 import {
   chargeText,
   heldText,
@@ -179,10 +179,13 @@ interface FoundBooking {
 
 /** All three are looked up at once: an id may name a hold and its capture. */
 function findBooking(view: PayerView, id: string): FoundBooking {
-  const found = REVERSIBLE.flatMap((verb) => bookingUnder(view, verb, id) ?? [])
+  const found = REVERSIBLE.flatMap((verb) => bookingUnder(view, verb, id) ?? []).filter(
+    ({ booking }) => !isCompacted(view.calendar, booking.window),
+  )
   const [first] = found
   if (first === undefined) {
-    const rule = 'must be of a record, a capture or a settled hold that is still remembered'
+    const rule =
+      'must be of a record, a capture or a settled hold that is still remembered, in a window that was not compacted'
     throw spendingMistake('BOOKING_NOT_FOUND', `operationId ${quote(id)}`, rule, 'none')
   }
   return found.find(({ left }) => left > 0n) ?? first

@@ -45,6 +45,8 @@ export type Account = AccountFace &
   (
     | { readonly form: 'budget'; readonly state: BudgetState }
     | { readonly form: 'exact'; readonly value: Value | undefined }
+    /** The number of a plan's newest entry. */
+    | { readonly form: 'trail'; readonly newest: number }
     | { readonly form: 'checkpoint'; readonly checkpoint: Checkpoint }
     | { readonly form: 'terms'; readonly terms: Terms }
     /** Without `last` where only entries that were compacted say it. */
@@ -118,6 +120,8 @@ function sidesOf(account: Account, value: Value | undefined, now: Instant): Side
   switch (account.form) {
     case 'budget':
       return sides(account.state, decodeBudget, NOTHING_SPENT, describeBudget)
+    case 'trail':
+      return { ledger: String(account.newest), kept: value ?? NOTHING }
     case 'exact':
       return { ledger: account.value ?? NOTHING, kept: value ?? NOTHING }
     case 'checkpoint':
@@ -226,10 +230,10 @@ function describeBooking({ reversed, hold = 'none', booking }: BookingAccount): 
 const describeParty = ({ plan, tier, member, ip, operation, mode, family }: Party): string =>
   [plan, tier, member, ip, operation, mode, family].map((name) => name ?? '-').join(' ')
 
-function describeCheckpoint(checkpoint: Checkpoint, now: Instant): string {
-  const { through, hash, before, spent, archived, archive, reading, funds } = checkpoint
+function describeCheckpoint(checkpoint: Checkpoint): string {
+  const { through, hash, before, spent, archived, archive, reading, grants } = checkpoint
   const first = `up to entry ${through}, ${hash}, windows before ${before}, ${spent} spent`
   const read = reading && `${reading.amount} read at ${reading.at} after ${reading.spentThen}`
-  const granted = funds.map(({ plan, grants }) => `${plan} ${describeFunds({ grants }, now)}`)
-  return [first, `${archived} archived, ${archive || 'no hash'}`, read, ...granted].join(', ')
+  const granted = `grants of ${grants.plans} plans, ${grants.hash || 'no hash'}`
+  return [first, `${archived} archived, ${archive || 'no hash'}`, read, granted].join(', ')
 }

@@ -4,7 +4,6 @@ import type { View } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
 import type { SpendingKeys } from '../keys.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
-import type { Grant } from '../plans/funds.ts'
 import type { KeptReading } from './entry.ts'
 
 /** Entries up to `through` are gone; the balances of windows that started before `before` too. */
@@ -20,13 +19,15 @@ export interface Checkpoint {
   readonly archive: string
   /** The newest reading of the balance by then. */
   readonly reading?: KeptReading | undefined
-  /** Grants that could still be used then, as they stood. */
-  readonly funds: readonly PlanGrants[]
+  /** Grants that could still be used then are kept beside it, as they stood. */
+  readonly grants: CheckpointGrants
 }
 
-interface PlanGrants {
-  readonly plan: string
-  readonly grants: readonly Grant[]
+export interface CheckpointGrants {
+  /** How many plans have any. */
+  readonly plans: number
+  /** Over all of them; '' where there are none. */
+  readonly hash: string
 }
 
 /** The checkpoint in force, and where the ledger now begins. */
@@ -42,7 +43,7 @@ const NOTHING: Compacted = {
   spent: 0n,
   archived: 0,
   archive: '',
-  funds: [],
+  grants: { plans: 0, hash: '' },
   position: 0,
 }
 

@@ -67,7 +67,7 @@ function foldOwnRecords(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): voi
   const plan = party?.plan
   if (plan !== undefined) {
     const face = { kind: 'trail-drift', what: `newest entry of plan ${plan}` } as const
-    fold.set(keys.trail(plan), { ...face, form: 'exact', value: String(seq) })
+    fold.set(keys.trail(plan), { ...face, form: 'trail', newest: seq })
   }
   if (checkpoint !== undefined) {
     const face = { kind: 'checkpoint-differs', what: 'checkpoint in force' } as const
@@ -200,7 +200,8 @@ function foldBooking(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
     const known = fold.get(keys.operation(booked, reverses))
     if (known?.form !== 'booking') return
     const reversed = known.booked.reversed + moved(entry, 'from', 'spent')
-    return set(reverses, { ...known.booked, reversed })
+    set(reverses, { ...known.booked, reversed })
+    return
   }
   const made = operationId === undefined ? undefined : bookedBy(fold, keys, entry)
   if (operationId !== undefined && made !== undefined) set(operationId, made)

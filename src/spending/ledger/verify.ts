@@ -20,6 +20,12 @@ import {
   unspokenAccount,
 } from './account.ts'
 import { type Compacted, readCompacted } from './checkpoint.ts'
+import {
+  foldGrantsThen,
+  type GrantsThen,
+  hashOfGrants,
+  readGrantsThen,
+} from './checkpoint-grants.ts'
 import type { Finding, Verification } from './finding.ts'
 import { changeBudget, foldEntry, foldReading } from './fold.ts'
 import { chunksOf, LEDGER_PAGE, readIndex } from './pages.ts'
@@ -111,15 +117,13 @@ async function openBooks(of: AuditOf) {
   const opening = await openingOf(of)
   const { compacted } = opening
   const walk = chainWalk(compacted, anchor)
-  if (opening.finding !== undefined) walk.find(opening.finding)
+  for (const finding of opening.findings) walk.find(finding)
   const fold: Fold = new Map()
   if (compacted.spent > 0n) {
     changeBudget(fold, keys, OUTFLOW, instant(0), (state) => ({ ...state, spent: compacted.spent }))
   }
   if (compacted.reading !== undefined) foldReading(fold, keys, compacted.reading)
-  for (const { plan, grants } of compacted.funds) {
-    fold.set(keys.funds(plan), fundsAccount(plan, { grants }))
-  }
+  foldGrantsThen(fold, keys, opening.grants)
   let position = Math.max(0, compacted.position - 1)
   let quiet = compacted.before
   return {
@@ -135,7 +139,9 @@ async function openBooks(of: AuditOf) {
           if (walk.number >= entries) return
           const entry = walk.take(text)
           position = place
-          if (entry !== undefined) foldEntry(fold, keys, entry, seen.before)
+          // What is charged to a window after it was let go is compared when everything starts over.
+          const before = instant(Math.max(seen.before, quiet))
+          if (entry !== undefined) foldEntry(fold, keys, entry, before)
         }
         if (page.length < LEDGER_PAGE) return
         yield undefined
@@ -152,14 +158,36 @@ async function openBooks(of: AuditOf) {
   }
 }
 
-/** A compaction may come between the two reads: then they do not fit, and are read again. */
+/** A compaction may come between the reads: then they do not fit, and are read again. */
 async function openingOf(of: AuditOf) {
   for (;;) {
     const { compacted } = await look(of, [])
     const { finding } = await checkArchive(of.store, of.keys, compacted)
-    const again = finding === undefined ? compacted : (await look(of, [])).compacted
-    if (again.through === compacted.through) return { compacted, finding }
+    const then = checkGrants(await readGrantsThen(of.store, of.keys), compacted)
+    const findings = [finding, then.finding].filter((found) => found !== undefined)
+    const again = findings.length === 0 ? compacted : (await look(of, [])).compacted
+    if (again.through === compacted.through) return { compacted, findings, grants: then.grants }
   }
+}
+
+/** Only what the checkpoint vouches for is gone by. */
+function checkGrants(
+  kept: GrantsThen,
+  { grants }: Compacted,
+): { readonly grants: GrantsThen; readonly finding?: Finding } {
+  const found = hashOfGrants(kept)
+  if (found.hash === grants.hash) return { grants: kept }
+  const [ledger, there] = [grants, found].map(
+    ({ plans, hash }) => `grants of ${plans} plans, ${hash || 'no hash'}`,
+  )
+  const what = 'grants at the checkpoint'
+  const finding = {
+    kind: 'checkpoint-differs',
+    what,
+    ledger: `${ledger}`,
+    kept: `${there}`,
+  } as const
+  return { grants: new Map(), finding }
 }
 
 /** Those that the ledger names, then those that are kept although it does not. */
@@ -195,6 +223,8 @@ function driftsIn(
     const account = fold.get(key) ?? empty
     // Meanwhile compacted: its balances go, one bite after another.
     if (account.window !== undefined && account.window < compacted.before) return []
+    const gone = account.form === 'trail' && account.newest <= compacted.through
+    if (gone && values[i] === undefined) return []
     return driftOf(account, values[i], now) ?? []
   })
 }
