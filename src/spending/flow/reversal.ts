@@ -33,7 +33,7 @@ import {
   shiftBalances,
   writeBalances,
 } from './balances.ts'
-import { readHold } from './hold.ts'
+import { keptIdOf, readHold } from './hold.ts'
 import {
   type PayerView,
   reversalGuess,
@@ -224,9 +224,9 @@ interface KeptBooking {
 /** What is kept under an operation id, as far as a reversal goes by it. */
 export const keptBooking = (verb: BookingVerb, text: string): KeptBooking => {
   const { sum: reversed, answer } = takenBackOf(text)
-  return verb === 'hold'
-    ? { reversed, holdId: heldText(undefined).decode(answer).holdId }
-    : { reversed, booking: bookedText.decode(answer).booking }
+  if (verb !== 'hold') return { reversed, booking: bookedText.decode(answer).booking }
+  const { holdId = '' } = heldText(undefined).decode(answer)
+  return { reversed, holdId: keptIdOf(holdId) }
 }
 
 function refuseTooMuch(id: string, amount: bigint, left: bigint): void {

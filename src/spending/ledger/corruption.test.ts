@@ -350,7 +350,7 @@ const MORE: typeof CORRUPTIONS = [
     'an operation id given to another hold',
     'booking-drift',
     (file) =>
-      edited(file, KEYS.operation('hold', 'tx-9'), (kept) => kept.replace(/\.[\w-]+ /, '.x ')),
+      edited(file, KEYS.operation('hold', 'tx-9'), (kept) => kept.replace(/\.[\w-]+~/, '.x~')),
   ],
 ]
 
