@@ -14,7 +14,7 @@ import {
 import { isImplicitId, type SpendingKeys } from '../keys.ts'
 import { readIndex } from '../ledger/pages.ts'
 import { spendingMistake } from '../mistake.ts'
-import type { Allowance, Plan, Tier } from './plan.ts'
+import { type Allowance, MAX_PLAN_ID_LENGTH, type Plan, type Tier } from './plan.ts'
 import { readKeptPlan, readLink, requirePlan, writeKeptPlan, writeLink } from './resolve.ts'
 
 export interface PlanAsk extends Note {
@@ -33,15 +33,12 @@ export interface LinkAsk extends Note {
   readonly ip?: string | undefined
 }
 
-/** Room for a UUID or a name; it is part of keys. */
-const MAX_PLAN_ID = 128
-
 export const createPlan =
   (ask: PlanAsk): SpendingStep<Plan> =>
   (view) => {
     const { id, tier, name, limit } = ask
-    if (!PLAN_ID.test(id) || isImplicitId(id)) {
-      const rule = `must be 1 to ${MAX_PLAN_ID} printable ASCII characters without spaces, not starting with basic:`
+    if (!PLAN_ID.test(id) || id.length > MAX_PLAN_ID_LENGTH || isImplicitId(id)) {
+      const rule = `must be 1 to ${MAX_PLAN_ID_LENGTH} printable ASCII characters without spaces, not starting with basic:`
       throw spendingMistake('PLAN_ID_INVALID', 'plan id', rule, quote(id))
     }
     if (view.plans.plans.has(id)) throw inFile(id)
@@ -131,7 +128,7 @@ export const planDetails = async (
   return { plan, links }
 }
 
-const PLAN_ID = /^[\x21-\x7e]{1,128}$/
+const PLAN_ID = /^[\x21-\x7e]+$/
 
 function toMember({ member, address, ip }: LinkAsk): string {
   const named = [member, address, ip].filter((name) => name !== undefined)
