@@ -12,6 +12,7 @@ import { createSpending } from '../spending.ts'
 
 const DAYS = times(30, 90)
 const PER_DAY = times(120, 2_000)
+const AT_ONCE = times(40, 500)
 const COMPACT_AFTER = 6
 /** From then on a day goes for each that comes: kept, the window itself, and what is remembered. */
 const STEADY = 12
@@ -36,8 +37,8 @@ test('once days are compacted, a day that comes takes the room of one that goes'
   for (let day = 0; day < DAYS; day += 1) {
     const { store, spending } = open()
     const from = (i: number) => `0x${((i * 7) % (PER_DAY / 4)).toString(16).padStart(40, '0')}`
-    for (let i = 0; i < PER_DAY; i += 40) {
-      const batch = Array.from({ length: 40 }, async (_, n) => {
+    for (let i = 0; i < PER_DAY; i += AT_ONCE) {
+      const batch = Array.from({ length: AT_ONCE }, async (_, n) => {
         const operationId = `${day}.${i + n}`
         const hold = { from: from(i + n), estimate: 5n, operationId }
         const { holdId = '' } = await spending.hold(hold)
