@@ -118,7 +118,7 @@ function open({ logLevel, trustProxy }: Settings, logger: FastifyBaseLogger | un
 
 /**
  * JSON.parse rounds: 9007199254740990.9 would be a whole number, and money. Such a number is a mistake of
- * the body, as any other fraction is where a whole number belongs.
+ * the body, like every fraction where a whole number belongs.
  */
 function readNumbersExactly(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')

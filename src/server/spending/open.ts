@@ -81,11 +81,8 @@ export const openSpendingService = async (
     machine: options.machine,
     timeSources: first.timeSources.map((url) => httpTime(url)),
   }
-  const spending = createSpending({
-    ...judged,
-    plans,
-    ...(measured && { observe: measured.observe }),
-  })
+  const observed = measured && { observe: measured.observe }
+  const spending = createSpending({ ...judged, plans, ...observed })
   const clock = serving ? await watchClock(spending, options, measured?.clock) : undefined
   const queue = serving ? await openQueue(first, spending, options) : undefined
   const verified = (found: Verification) => measured?.verified(found, options.clock())

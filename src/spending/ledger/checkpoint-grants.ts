@@ -10,7 +10,8 @@ import type { SpendingKeys } from '../keys.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
 import { type Funds, stillUseful } from '../plans/funds.ts'
 import { type Fold, fundsAccount } from './account.ts'
-import type { CheckpointGrants } from './checkpoint.ts'
+import type { Checkpoint, CheckpointGrants } from './checkpoint.ts'
+import type { Finding } from './finding.ts'
 import { readIndex } from './pages.ts'
 
 /** By plan, as they are kept. */
@@ -42,6 +43,19 @@ export const hashOfGrants = (grants: GrantsThen): CheckpointGrants => {
     hash.update(text)
   }
   return { plans: grants.size, hash: hash.digest('base64url') }
+}
+
+/** Only what the checkpoint vouches for is gone by. */
+export const checkGrants = (
+  kept: GrantsThen,
+  { grants }: Checkpoint,
+): { readonly grants: GrantsThen; readonly finding?: Finding } => {
+  const found = hashOfGrants(kept)
+  if (found.hash === grants.hash) return { grants: kept }
+  const say = ({ plans, hash }: CheckpointGrants): string =>
+    `of ${plans} plans, ${hash || 'no hash'}`
+  const face = { kind: 'checkpoint-differs', what: 'grants at the checkpoint' } as const
+  return { grants: new Map(), finding: { ...face, ledger: say(grants), kept: say(found) } }
 }
 
 interface GrantsMoved {

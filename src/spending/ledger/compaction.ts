@@ -18,18 +18,23 @@ import {
 } from '../../core/store.ts'
 import { type Instant, instant, span } from '../../core/time.ts'
 import { maxAmount } from '../amount.ts'
-import { FAMILY, shiftsOf, TOTAL } from '../flow/balances.ts'
 import { MAX_LIFETIME } from '../flow/hold.ts'
 import { type PayerView, REMEMBER_FOR, toCommit } from '../flow/step.ts'
 import { isImplicitId, type SpendingKeys } from '../keys.ts'
 import { spendingMistake } from '../mistake.ts'
 import type { SpendingSettings } from '../plans/plan.ts'
 import type { Fold } from './account.ts'
-import { archiveHash, type Compacted, readCompacted, writeCompacted } from './checkpoint.ts'
+import {
+  archiveHash,
+  type Compacted,
+  readCompacted,
+  windowSums,
+  writeCompacted,
+} from './checkpoint.ts'
 import { foldGrantsThen, hashOfGrants, moveGrants, readGrantsThen } from './checkpoint-grants.ts'
-import { type LedgerEntry, outlivesCompaction, type WindowSum } from './entry.ts'
+import { type LedgerEntry, moved, outlivesCompaction, type WindowSum } from './entry.ts'
 import { decodeEntry, hashOfEntry } from './entry-text.ts'
-import { foldFunds, moved } from './fold.ts'
+import { foldFunds } from './fold.ts'
 import { LEDGER_PAGE, pagesOf, readStream } from './pages.ts'
 
 export interface Compaction {
@@ -154,33 +159,6 @@ const laterOf = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 
 const spentIn = (entry: LedgerEntry): bigint =>
   maxAmount(0n, moved(entry, 'to', 'spent') - moved(entry, 'from', 'spent'))
-
-/** All that a report shows: few for a window, however many plans and members there are. */
-const SUMMED = [TOTAL, 'operation/', 'mode/', 'tier/', FAMILY]
-
-function windowSums() {
-  const sums = new Map<string, WindowSum>()
-  return {
-    size: () => sums.size,
-    list: () => [...sums.values()],
-    add: (entry: LedgerEntry): void => {
-      const { party, paid, window } = entry
-      const [spent, unspent] = [moved(entry, 'to', 'spent'), moved(entry, 'from', 'spent')]
-      if (party === undefined || spent + unspent === 0n) return
-      for (const [budget, { spent: more }] of shiftsOf({
-        party,
-        paid,
-        freed: 0n,
-        spent,
-        unspent,
-      })) {
-        if (!SUMMED.some((prefix) => budget.startsWith(prefix))) continue
-        const name = `${window} ${budget}`
-        sums.set(name, { window, budget, spent: (sums.get(name)?.spent ?? 0n) + more })
-      }
-    },
-  }
-}
 
 function replace(view: PayerView, before: Compacted, found: Collected): Commit<number> {
   const { keys, calendar } = view

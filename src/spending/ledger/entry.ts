@@ -144,3 +144,10 @@ export const outlivesCompaction = ({ kind }: Pick<EntryDraft, 'kind'>): boolean 
       return kind satisfies never
   }
 }
+
+/** What an entry moves into or out of one pot. */
+export const moved = (
+  { moves }: Pick<LedgerEntry, 'moves'>,
+  side: 'from' | 'to',
+  pot: Pot,
+): bigint => moves.reduce((sum, move) => (move[side] === pot ? sum + move.amount : sum), 0n)

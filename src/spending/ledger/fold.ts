@@ -17,14 +17,14 @@ import {
   type Terms,
 } from '../plans/funds.ts'
 import {
-  type BookingAccount,
   budgetAccount,
   type Fold,
   fundsAccount,
   type HoldAccount,
   termsAccount,
 } from './account.ts'
-import type { Draw, LedgerEntry, Pot } from './entry.ts'
+import { type Draw, type LedgerEntry, moved } from './entry.ts'
+import { foldBooking } from './fold-bookings.ts'
 
 /** Windows that started before `before` were compacted: nothing is kept of them. */
 export const foldEntry = (
@@ -40,13 +40,6 @@ export const foldEntry = (
   foldBooking(fold, keys, entry)
   foldHold(fold, keys, entry)
 }
-
-/** What an entry moves into or out of one pot. */
-export const moved = (
-  { moves }: Pick<LedgerEntry, 'moves'>,
-  side: 'from' | 'to',
-  pot: Pot,
-): bigint => moves.reduce((sum, move) => (move[side] === pot ? sum + move.amount : sum), 0n)
 
 export const changeBudget = (
   fold: Fold,
@@ -187,45 +180,6 @@ function termsAfter(terms: Terms, entry: LedgerEntry): Terms {
     owed: terms.owed + owed - (kind === 'grant' ? drawn : 0n),
     granted: { ...pinned, spent: pinned.spent + drawn },
   }
-}
-
-/** What is kept under an operation id. Needs the hold as it was before the entry. */
-function foldBooking(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
-  const { kind, operationId, reverses, booked, window } = entry
-  const set = (id: string, account: BookingAccount): void => {
-    const face = { kind: 'booking-drift', what: `${account.verb} ${id}`, window } as const
-    fold.set(keys.operation(account.verb, id), { ...face, form: 'booking', booked: account })
-  }
-  if (kind === 'reverse' && reverses !== undefined && booked !== undefined) {
-    const known = fold.get(keys.operation(booked, reverses))
-    if (known?.form !== 'booking') return
-    const reversed = known.booked.reversed + moved(entry, 'from', 'spent')
-    set(reverses, { ...known.booked, reversed })
-    return
-  }
-  const made = operationId === undefined ? undefined : bookedBy(fold, keys, entry)
-  if (operationId !== undefined && made !== undefined) set(operationId, made)
-}
-
-/** Undefined where nothing can be taken back by its id, or where what is told of it was compacted. */
-function bookedBy(
-  fold: Fold,
-  keys: SpendingKeys,
-  { kind, hold, party, paid, window, flags, ...entry }: LedgerEntry,
-): BookingAccount | undefined {
-  if (kind === 'hold' && flags?.includes('extended') !== true) {
-    return { verb: 'hold', reversed: 0n, hold }
-  }
-  if (kind !== 'capture' || party === undefined) return undefined
-  const booking = { window, party: { ...party, ...paid } }
-  if (hold === undefined) {
-    const amount = moved(entry, 'to', 'spent')
-    return { verb: 'record', reversed: 0n, booking: { ...booking, amount } }
-  }
-  const known = fold.get(keys.hold(hold))
-  if (known?.form !== 'hold' || entry.captured === undefined) return undefined
-  const amount = entry.captured - known.hold.captured
-  return { verb: 'capture', reversed: 0n, hold, booking: { ...booking, amount } }
 }
 
 /** A hold as its entries leave it. One whose opening was compacted is not known any more. */

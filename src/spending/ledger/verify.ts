@@ -20,12 +20,7 @@ import {
   unspokenAccount,
 } from './account.ts'
 import { type Compacted, readCompacted } from './checkpoint.ts'
-import {
-  foldGrantsThen,
-  type GrantsThen,
-  hashOfGrants,
-  readGrantsThen,
-} from './checkpoint-grants.ts'
+import { checkGrants, foldGrantsThen, readGrantsThen } from './checkpoint-grants.ts'
 import type { Finding, Verification } from './finding.ts'
 import { changeBudget, foldEntry, foldReading } from './fold.ts'
 import { chunksOf, LEDGER_PAGE, readIndex } from './pages.ts'
@@ -168,26 +163,6 @@ async function openingOf(of: AuditOf) {
     const again = findings.length === 0 ? compacted : (await look(of, [])).compacted
     if (again.through === compacted.through) return { compacted, findings, grants: then.grants }
   }
-}
-
-/** Only what the checkpoint vouches for is gone by. */
-function checkGrants(
-  kept: GrantsThen,
-  { grants }: Compacted,
-): { readonly grants: GrantsThen; readonly finding?: Finding } {
-  const found = hashOfGrants(kept)
-  if (found.hash === grants.hash) return { grants: kept }
-  const [ledger, there] = [grants, found].map(
-    ({ plans, hash }) => `grants of ${plans} plans, ${hash || 'no hash'}`,
-  )
-  const what = 'grants at the checkpoint'
-  const finding = {
-    kind: 'checkpoint-differs',
-    what,
-    ledger: `${ledger}`,
-    kept: `${there}`,
-  } as const
-  return { grants: new Map(), finding }
 }
 
 /** Those that the ledger names, then those that are kept although it does not. */
