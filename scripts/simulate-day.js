@@ -101,7 +101,7 @@ const summary = {
   killedAt,
   resumedAt,
   ledgerEntries: verification.entries,
-  balances: verification.nodes,
+  accounts: verification.accounts,
   seconds: Math.round(seconds),
   megabytes: Math.round(megabytes),
   checks: Object.fromEntries(checks),
@@ -116,7 +116,7 @@ const describe = () =>
     ...Object.entries(report.byTier).map(([name, sum]) => `  ${name.padEnd(24)}${money(sum)}`),
     `${counts.admitted} admitted, refused ${JSON.stringify(counts.refused)}`,
     `killed in batch ${killedAt} of ${day.batches}, repeated from batch ${resumedAt}`,
-    `${verification.entries} ledger entries, ${verification.nodes} balances, ${plans} plans, ${summary.megabytes} MB`,
+    `${verification.entries} ledger entries, ${verification.accounts} accounts, ${plans} plans, ${summary.megabytes} MB`,
     `${options.transactions} transactions of ${options.users} users in ${summary.seconds} s`,
     ...checks.map(([what, holds]) => `${holds ? 'yes' : 'NO '}  ${what}`),
   ].join('\n')

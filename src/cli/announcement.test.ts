@@ -57,5 +57,5 @@ test('the announcement says where everything is', () => {
 test('a server that spends says how much, and for how many plans', async () => {
   const { headgate } = await spendingServer()
   const text = describeAnnouncement(announce(headgate, URL))
-  expect(text).toMatch(/^ {2}spending +0\.00001 HBAR every 1d, plans 1$/m)
+  expect(text).toMatch(/^ {2}spending +1000 \(0\.00001 HBAR\) every 1d, plans 1$/m)
 })

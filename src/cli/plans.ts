@@ -360,16 +360,30 @@ const toHistoryRow = (entry: ApiOutput<'planHistory'>['entries'][number]): reado
   entry.detail ?? '',
 ]
 
-const describeDiff = ({ changes, ...diff }: ApiOutput<'diffPlans'>): string =>
-  changes
+type DiffBody = ApiOutput<'diffPlans'>
+
+function describeDiff({ changes, plans, ...diff }: DiffBody): string {
+  const [added, removed] = [new Set(diff.added), new Set(diff.removed)]
+  const sign = (id: string) => (added.has(id) ? '+' : removed.has(id) ? '-' : '~')
+  return changes
     ? [
-        ...diff.added.map((id) => `+ plan ${id}`),
-        ...diff.removed.map((id) => `- plan ${id}`),
-        ...diff.updated.map((id) => `~ plan ${id}`),
+        ...plans.map((plan) => `${sign(plan.id)} plan ${plan.id}: ${describeChange(plan)}`),
         ...diff.linksAdded.map(({ link, planId }) => `+ ${link} in ${planId}`),
         ...diff.linksRemoved.map(({ link, planId }) => `- ${link} in ${planId}`),
       ].join('\n')
     : 'nothing would change'
+}
+
+/** `limit 500 → 300; spent 450 in this window, held 0: over by 150 at once`. */
+function describeChange({ fields, spent, held, over }: DiffBody['plans'][number]): string {
+  const told = fields.map(({ field, ...side }) =>
+    [field, side.old, side.old !== null && side.new !== null ? '→' : null, side.new]
+      .filter((word) => word !== null)
+      .join(' '),
+  )
+  const used = `spent ${spent} in this window, held ${held}`
+  return `${told.join(', ')}; ${used}${over === '0' ? '' : `: over by ${over} at once`}`
+}
 
 async function readText(file: string): Promise<string> {
   try {

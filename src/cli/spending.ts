@@ -110,9 +110,9 @@ export const spendingCommands: readonly CliCommand[] = [
       const start = readMomentFlag(call, 'window', 'ago')
       const ask = start === undefined ? {} : { window: toTimestamp(start) }
       const report = await withSpending(call, (api) => api.ask('reportSpending', ask))
-      const { formatAmount } = await import('../spending/index.ts')
+      const { formatAllowance } = await import('../spending/index.ts')
       tell(call, report, () =>
-        describeReport(report, (amount) => formatAmount(BigInt(amount), report.unit)),
+        describeReport(report, (amount) => formatAllowance(BigInt(amount), report.unit)),
       )
       return 0
     },

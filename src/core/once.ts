@@ -59,6 +59,9 @@ export const once = <Result, Made extends Change<Result>>(
 /** What is kept under a key, whatever was asked: a refund looks up what its spend charged. */
 export const recall = (view: View, key: Key): Value | undefined => remembered(view, key)?.answer
 
+/** The same of a value that was read already, however old it is: for an audit. */
+export const answerIn = (value: Value): Value => open(value).answer
+
 /** Changes what is kept under a key, and nothing of how long. There must be something. */
 export const amend = (view: View, key: Key, answer: Value): Write => {
   const kept = remembered(view, key)

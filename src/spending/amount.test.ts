@@ -83,9 +83,10 @@ describe('amounts for people', () => {
     expect(formatAmount(amount, unit)).toBe(text)
   })
 
-  test('no limit is the word', () => {
+  test('a limit is told as it is configured, and for people; none is the word', () => {
     expect(formatAllowance('unlimited', HBAR)).toBe('unlimited')
-    expect(formatAllowance(5n, TOKENS)).toBe('5 tokens')
+    expect(formatAllowance(5n, TOKENS)).toBe('5 (5 tokens)')
+    expect(formatAllowance(447191667n, HBAR)).toBe('447191667 (4.47191667 HBAR)')
   })
 
   test('what is written is read back to the unit', () => {

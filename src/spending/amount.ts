@@ -65,8 +65,9 @@ export const formatAmount = (amount: bigint, { name, decimals }: Unit): string =
   return `${amount < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`} ${name}`
 }
 
+/** `447191667 (4.47191667 HBAR)`: first as it is configured, sent and kept, so that all outputs compare. */
 export const formatAllowance = (allowance: Allowance, unit: Unit): string =>
-  allowance === 'unlimited' ? allowance : formatAmount(allowance, unit)
+  allowance === 'unlimited' ? allowance : `${allowance} (${formatAmount(allowance, unit)})`
 
 /** `Math.min` and `Math.max` take no bigint. */
 export const minAmount = (a: bigint, b: bigint): bigint => (a < b ? a : b)

@@ -120,7 +120,14 @@ export type { GrantStanding } from './plans/funds.ts'
 export type { GrantAnswer, GrantAsk, VoidAnswer, VoidAsk } from './plans/grants.ts'
 export type { LinkAsk, PlanDetails } from './plans/links.ts'
 export type { Allowance, Plan, PlanCatalog, SpendingSettings, Tier } from './plans/plan.ts'
-export { changesNothing, diffPlans, type LinkChange, type PlanDiff } from './plans/plan-diff.ts'
+export {
+  changesNothing,
+  diffPlans,
+  type FieldChange,
+  type LinkChange,
+  type PlanDiff,
+  planChanges,
+} from './plans/plan-diff.ts'
 export type { PlanEntry } from './plans/plan-entry.ts'
 export { PlanError, type PlanErrorCode } from './plans/plan-fields.ts'
 export { loadPlans, parsePlans, readPlans } from './plans/plan-file.ts'

@@ -45,6 +45,9 @@ export interface SpendingKeys {
   funds(plan: string): Key
   /** The index of those. */
   readonly fundsList: string
+  /** A plan's grants as they stood at the checkpoint, and the index of those. */
+  grantsThen(plan: string): Key
+  readonly grantsThenList: string
   link(member: string): Key
   /** The index of the members that operators linked to a plan. */
   links(plan: string): string
@@ -86,7 +89,7 @@ export const keysOf = (payer: string): SpendingKeys => {
 
 function makeKeys(payer: string, name: (...parts: readonly string[]) => string): SpendingKeys {
   const [plans, windows, outflow] = [name('plans'), name('windows'), name(OUTFLOW)]
-  const fundsList = name('funds')
+  const [fundsList, grantsThenList] = [name('funds'), name('grants then')]
   const links = (plan: string) => name('links', plan)
   const openHolds = name('open')
   const balances = lastMade((window: Instant) => name('window', String(window)))
@@ -110,6 +113,8 @@ function makeKeys(payer: string, name: (...parts: readonly string[]) => string):
     terms: (window, plan) => listedName(balances(window), `${TERMS}${plan}`),
     fundsList,
     funds: (plan) => listedName(fundsList, plan),
+    grantsThenList,
+    grantsThen: (plan) => listedName(grantsThenList, plan),
     link: (member) => name('link', member),
     links,
     linked: (plan, member) => listedName(links(plan), member),

@@ -94,7 +94,9 @@ describe('plans on the command line', () => {
   test('a file shows what it would change, and mistakes in it are told', async () => {
     const here = place()
     const { out } = await headgate(['plans', 'diff', 'new.json'], here)
-    expect(out).toBe('~ plan partner\n+ 0xb2 in partner\n')
+    expect(out).toBe(
+      '~ plan partner: tier EXTENDED → BASIC, limit 500 → 300; spent 0 in this window, held 0\n+ 0xb2 in partner\n',
+    )
     const gone = await headgate(['plans', 'diff', 'gone.json'], here)
     expect(gone).toMatchObject({ exit: 1, err: expect.stringContaining('FILE_UNREADABLE') })
     writeFileSync(`${here.cwd}/bad.json`, PLANS.replace('EXTENDED', 'GOLD'))
@@ -157,7 +159,7 @@ describe('spending on the command line', () => {
     expect((await run('--server', server.url)).out).toBe((await run()).out)
   })
 
-  test('a report adds up, in the unit that people use', async () => {
+  test('a report adds up, in the smallest unit as everywhere, and in that of people', async () => {
     const here = place()
     const server = await serveHere([], here)
     await fetch(`${server.url}/v1/spending/record`, {
@@ -166,8 +168,8 @@ describe('spending on the command line', () => {
       body: JSON.stringify({ from: '0xa1', amount: '450', operation: 'EthereumTransaction' }),
     })
     const { out } = await headgate(['spending', 'report'], here)
-    expect(out).toMatch(/^total +0\.0000045 HBAR$/m)
-    expect(out).toMatch(/^family +ETHEREUM +0\.0000045 HBAR$/m)
+    expect(out).toMatch(/^total +450 \(0\.0000045 HBAR\)$/m)
+    expect(out).toMatch(/^family +ETHEREUM +450 \(0\.0000045 HBAR\)$/m)
   })
 })
 

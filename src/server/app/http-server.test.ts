@@ -90,6 +90,28 @@ describe('a request that no route can take is answered with a problem', () => {
   })
 })
 
+describe('a number with a fraction that reading it would lose', () => {
+  const codeOf = async (number: string, text = 'x'): Promise<string | undefined> => {
+    const payload = `{"limit":"PerKey","id":${JSON.stringify(text)},"cost":${number}}`
+    return (await raw(payload, JSON_TYPE)).json().rule
+  }
+  const LOST = 'may hold only numbers whose fraction can be read exactly'
+
+  test.each(['9007199254740990.9', '9007199254740.9909e3', '1.00000000000000000001', '1e-400'])(
+    '%s is a mistake',
+    async (number) => expect(await codeOf(number)).toBe(LOST),
+  )
+
+  test.each(['1', '1.0', '1.50e1', '10e-1', '0.000', '1.5', '2e0', '0e-5'])(
+    '%s is read as it is',
+    async (number) => expect(await codeOf(number)).not.toBe(LOST),
+  )
+
+  test('digits in a text are no number', async () => {
+    expect(await codeOf('1', '\\"9007199254740990.9')).not.toBe(LOST)
+  })
+})
+
 describe('when the store is down', () => {
   const down = () =>
     testServer({

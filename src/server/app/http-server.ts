@@ -66,6 +66,7 @@ export const createHttpServer = (
   const context: HttpContext = { headgate, now, closing }
   // Web pages can send text/plain anywhere without asking first.
   app.removeContentTypeParser('text/plain')
+  readNumbersExactly(app)
   app.setErrorHandler(handleError)
   app.setNotFoundHandler(({ url, method }) => {
     const finding = `${method} ${quote(url)}`
@@ -113,6 +114,52 @@ function open({ logLevel, trustProxy }: Settings, logger: FastifyBaseLogger | un
       },
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
+}
+
+/**
+ * JSON.parse rounds: 9007199254740990.9 would be a whole number, and money. Such a number is a mistake of
+ * the body, like every fraction where a whole number belongs.
+ */
+function readNumbersExactly(app: App): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<string>(
+    'application/json',
+    { parseAs: 'string' },
+    (request, text, done) =>
+      parse(request, text, (error, body) => {
+        const lost = error === null && POINT.test(text) ? fractionLost(text) : undefined
+        if (lost === undefined) return done(error, body)
+        const rule = 'may hold only numbers whose fraction can be read exactly'
+        done(httpMistake({ code: 'BODY_INVALID', thing: 'the body', rule, finding: quote(lost) }))
+      }),
+  )
+}
+
+/** Few bodies have a fraction or an exponent: all others are not looked at again. */
+const POINT = /\d[.eE][\d+-]/
+
+/** A text, in which digits are no number; or a number that is not all digits. */
+const JSON_NUMBER =
+  /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?<whole>\d+)(?:\.(?<fraction>\d+))?(?:[eE](?<exponent>[+-]?\d+))?/g
+
+/** The first number of a JSON text that has a fraction and is read as one that has none. */
+function fractionLost(json: string): string | undefined {
+  for (const { 0: number, groups } of json.matchAll(JSON_NUMBER)) {
+    const { whole, fraction = '', exponent = '0' } = groups ?? {}
+    if (whole === undefined || !Number.isInteger(Number(number))) continue
+    const digits = `${whole}${fraction}`
+    const last = lastNonZero(digits)
+    const places = last - whole.length - Number(exponent)
+    if (places > 0 && last > 0) return number
+  }
+  return undefined
+}
+
+/** Counted from 1; 0 for zeros alone. By hand: a pattern would look at each run of zeros again and again. */
+function lastNonZero(digits: string): number {
+  let end = digits.length
+  while (end > 0 && digits[end - 1] === '0') end -= 1
+  return end
 }
 
 /** For every path. */

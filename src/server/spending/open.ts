@@ -32,6 +32,8 @@ export interface SpendingService {
   /** In force now. Those that need a restart are the ones of the start. */
   settings(): SpendingSettings
   plans(): ConfiguredPlans
+  /** How a plan would stand in this window if these plans were in force. */
+  standingUnder(plans: ConfiguredPlans): Spending['plan']
   /** Only a server has one, where `spending.queueFile` names it. */
   readonly queue: CaptureQueue | undefined
   /** Keeps what it found for the metrics. */
@@ -73,14 +75,14 @@ export const openSpendingService = async (
   const settings = settingsInForce(first, inForce)
   const plans = () => inForce().plans
   const measured = metrics && (await import('./metrics.ts')).createSpendingMetrics()
-  const spending = createSpending({
+  const judged = {
     store,
     settings,
-    plans,
     machine: options.machine,
     timeSources: first.timeSources.map((url) => httpTime(url)),
-    ...(measured && { observe: measured.observe }),
-  })
+  }
+  const observed = measured && { observe: measured.observe }
+  const spending = createSpending({ ...judged, plans, ...observed })
   const clock = serving ? await watchClock(spending, options, measured?.clock) : undefined
   const queue = serving ? await openQueue(first, spending, options) : undefined
   const verified = (found: Verification) => measured?.verified(found, options.clock())
@@ -98,6 +100,7 @@ export const openSpendingService = async (
     spending,
     settings,
     plans,
+    standingUnder: (next) => createSpending({ ...judged, plans: () => next }).plan,
     queue,
     verify: async (anchor) => {
       const found = await spending.verify(anchor)

@@ -216,7 +216,43 @@ describe('a file of plans', () => {
         { link: '0xa1', planId: 'partner' },
         { link: '192.0.2.0/24', planId: 'partner' },
       ],
+      plans: [
+        expect.objectContaining({ id: 'other', over: '0' }),
+        expect.objectContaining({ id: 'partner', over: '0' }),
+      ],
     })
+  })
+
+  test('tells what changes from what to what, and who would be over at once', async () => {
+    const { post } = await spendingServer()
+    await post('/v1/spending/record', { from: '0xa1', amount: '450' })
+    await post('/v1/spending/hold', { from: '0xa1', estimate: '20' })
+    const entry = {
+      id: 'partner',
+      name: 'a partner',
+      ethAddresses: ['0xA1'],
+      ipAddresses: ['192.0.2.0/24'],
+    }
+    const told = async (change: object) => {
+      const text = JSON.stringify([{ ...entry, subscriptionType: 'EXTENDED', ...change }])
+      return (await post('/v1/spending/diff', { text })).body.plans
+    }
+    expect(await told({ subscriptionType: 'BASIC', categories: { FileAppend: '7' } })).toEqual([
+      {
+        id: 'partner',
+        fields: [
+          { field: 'tier', old: 'EXTENDED', new: 'BASIC' },
+          { field: 'limit', old: '500', new: '300' },
+          { field: 'limit of FileAppend', old: null, new: '7' },
+        ],
+        spent: '450',
+        held: '20',
+        over: '170',
+      },
+    ])
+    await post('/v1/plans/partner/grant', { amount: '1000' })
+    expect(await told({ limit: '100' })).toMatchObject([{ spent: '450', over: '0' }])
+    expect(await told({ limit: 'unlimited' })).toMatchObject([{ over: '0' }])
   })
 
   test.each([

@@ -2,13 +2,17 @@
 import { HeadgateError } from '../../core/errors.ts'
 import { toTimestamp } from '../../lib/moments.ts'
 import {
+  buildPlanCatalog,
+  type ConfiguredPlans,
   changesNothing,
   diffPlans,
   type GrantAnswer,
   type Plan,
+  type PlanDiff,
   parseAllowance,
   parseAmount,
   parsePlans,
+  planChanges,
   type Spending,
   type VoidAnswer,
 } from '../../spending/index.ts'
@@ -126,7 +130,9 @@ export const planHandlers: ApiHandlers<keyof typeof PLAN_SCHEMAS> = {
   },
 
   diffPlans: async (call, { text, name = 'plans' }) => {
-    const diff = diffPlans(requireSpending(call).plans().entries, readPlans(text, name))
+    const service = requireSpending(call)
+    const entries = readPlans(text, name)
+    const diff = diffPlans(service.plans().entries, entries)
     return {
       changes: !changesNothing(diff),
       added: [...diff.added],
@@ -134,6 +140,7 @@ export const planHandlers: ApiHandlers<keyof typeof PLAN_SCHEMAS> = {
       updated: [...diff.updated],
       linksAdded: [...diff.links.added],
       linksRemoved: [...diff.links.removed],
+      plans: await changedPlans(service, diff, buildPlanCatalog(entries)),
     }
   },
 }
@@ -148,6 +155,36 @@ const toGrantAnswer = ({ grantId, replayed, plan }: GrantAnswer | VoidAnswer) =>
 const LIST_PAGE = '100'
 
 const pageSize = (limit: string): number => Math.min(MAX_LIST_PAGE, Math.max(1, Number(limit)))
+
+/** Standings looked up at once. */
+const STANDINGS_AT_ONCE = 100
+
+/** What changes in each plan, and what that means for it in the window of now. */
+async function changedPlans(service: SpendingService, diff: PlanDiff, next: ConfiguredPlans) {
+  const { tiers } = service.settings()
+  const before = service.plans()
+  const foreseen = service.standingUnder(next)
+  const changed = async (id: string) => {
+    const [old, after] = [before.plans.get(id), next.plans.get(id)]
+    const fields = planChanges(old, after, tiers)
+    const { spent, held, remaining } = await (after ? foreseen : service.spending.plan)(id)
+    const over = after !== undefined && remaining !== 'unlimited' && remaining < 0n
+    return {
+      id,
+      fields: fields.map(({ field, old = null, new: next = null }) => ({ field, old, new: next })),
+      spent: spent.toString(),
+      held: held.toString(),
+      over: over ? (-remaining).toString() : '0',
+    }
+  }
+  const found: Awaited<ReturnType<typeof changed>>[] = []
+  const ids = [...diff.updated, ...diff.added, ...diff.removed]
+  for (let from = 0; from < ids.length; from += STANDINGS_AT_ONCE) {
+    const some = ids.slice(from, from + STANDINGS_AT_ONCE)
+    found.push(...(await Promise.all(some.map(changed))))
+  }
+  return found
+}
 
 /** `actor` is who does it, for the ledger. */
 async function changePlan(

@@ -226,6 +226,18 @@ test('a booking is reversed by its operation id, once, with a reason', async () 
   expect([unknown.status, unknown.body.code]).toEqual([404, 'BOOKING_NOT_FOUND'])
 })
 
+test('a fraction is no amount, however large the number', async () => {
+  const { app, post } = await spendingServer()
+  const payload = '{"from":"user:42","amount":9007199254740990.9}'
+  const headers = { 'content-type': 'application/json' }
+  const reply = await app.inject({ method: 'POST', url: '/v1/spending/record', payload, headers })
+  expect(reply.json()).toMatchObject({ code: 'BODY_INVALID', finding: '"9007199254740990.9"' })
+  const { body } = await post('/v1/spending/record', { from: 'user:42', amount: 0.5 })
+  expect(body).toMatchObject({ code: 'AMOUNT_INVALID' })
+  const exact = await post('/v1/spending/record', { from: 'user:42', amount: 9007199254740991 })
+  expect(exact.body).toMatchObject({ charged: '9007199254740991' })
+})
+
 test('a misspelt field is a mistake, with the nearest name', async () => {
   const { post } = await spendingServer()
   const { status, body } = await post('/v1/spending/hold', { estimat: '5' })

@@ -97,6 +97,8 @@ export const PLAN = {
 const Links = Type.Array(Type.Object({ link: Type.String(), planId: Type.String() }))
 const Ids = Type.Array(Type.String())
 
+const Side = Type.Unsafe<string | null>({ type: ['string', 'null'] })
+
 export const Diff = Type.Object({
   changes: Type.Boolean(),
   added: Ids,
@@ -104,6 +106,17 @@ export const Diff = Type.Object({
   updated: Ids,
   linksAdded: Links,
   linksRemoved: Links,
+  plans: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      fields: Type.Array(Type.Object({ field: Type.String(), old: Side, new: Side }), {
+        description: 'Of a plan without a limit of its own the limit is that of its tier.',
+      }),
+      spent: Type.String({ description: 'In the window of now.' }),
+      held: Type.String(),
+      over: Type.String({ description: 'By how much it would be beyond what it has, at once.' }),
+    }),
+  ),
 })
 
 const Sums = Type.Record(Type.String(), Type.String())

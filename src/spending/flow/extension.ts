@@ -7,6 +7,7 @@
  */
 import type { Key, Value } from '../../core/store.ts'
 import { parseAmount } from '../amount.ts'
+import type { EntryFlag } from '../ledger/entry.ts'
 import { payingPlan } from '../plans/resolve.ts'
 import { admit } from './admission.ts'
 import { heldText, type SpendingAnswer } from './answer.ts'
@@ -43,7 +44,8 @@ export const extendAct = (ask: ExtendAsk, nonce: string): SpendingAct<SpendingAn
     const resolution = { plan: payingPlan(view, party), party, newLinks: [] }
     const admission = admit(next, resolution, estimate, holdFor ?? view.settings.holdFor)
     const detail = `in place of ${hold.id}`
-    const opened = openHold(next, admission, { estimate, nonce, operationId, note, detail })
+    const flags = EXTENDED
+    const opened = openHold(next, admission, { estimate, nonce, operationId, note, detail, flags })
     return opened.result.allowed ? together(ended, opened) : unchanged(opened.result)
   }
   return {
@@ -56,6 +58,8 @@ export const extendAct = (ask: ExtendAsk, nonce: string): SpendingAct<SpendingAn
     ),
   }
 }
+
+const EXTENDED: readonly EntryFlag[] = ['extended']
 
 /** The view as a change leaves it, before it is committed. */
 function afterwards(view: PayerView, { writes }: LedgerChange<unknown>): PayerView {

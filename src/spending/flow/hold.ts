@@ -15,6 +15,7 @@ import type { SpendingWindow } from '../windows/calendar.ts'
 import { admit, isOff, offAnswer, type SpendingAdmission } from './admission.ts'
 import { heldText, type SpendingAnswer } from './answer.ts'
 import {
+  type CanonicalPurpose,
   canonicalPurpose,
   FAMILIES,
   type HoldAsk,
@@ -83,7 +84,7 @@ export const holdAct = (ask: HoldAsk, nonce: string): SpendingAct<SpendingAnswer
   const counted = underOperationId(
     once,
     grant,
-    () => heldText(purpose.address && implicitPlanId(purpose.address)),
+    () => heldAnswer(purpose),
     ({ allowed }) => allowed,
   )
   return {
@@ -99,6 +100,7 @@ interface Opening {
   readonly operationId: string | undefined
   readonly note: Note
   readonly detail?: string
+  readonly flags?: EntryDraft['flags']
 }
 
 /** Writes a hold that was admitted down; one that was refused changes nothing. */
@@ -128,7 +130,7 @@ export const openHold = (
 }
 
 /** Longer ones would keep money aside that nobody may come back for. */
-const MAX_LIFETIME = days(1)
+export const MAX_LIFETIME = days(1)
 
 export const checkLifetime = (holdFor: Span | undefined): Span | undefined => {
   if (holdFor === undefined || (holdFor >= seconds(1) && holdFor <= MAX_LIFETIME)) return holdFor
@@ -257,14 +259,50 @@ const MAX_HOLD_ID = 1_024
 export const keptIdOf = (holdId: string): string | undefined =>
   holdId.length > MAX_HOLD_ID ? undefined : HOLD_ID.exec(holdId)?.[1]
 
-const HOLD_ID = /^([\w.-]{1,128})(?:~([\w-]+))?$/
+const HOLD_ID = /^([\w.-]{1,128})(?:~([\w-]*))?$/
 
-export const holdIdOf = ({ id, window, party }: HoldRecord): string => {
+export const holdIdOf = ({
+  id,
+  window,
+  party,
+}: Pick<HoldRecord, 'id' | 'window' | 'party'>): string => {
   const { p, t, m, o, d, ip, family } = shortParty(party)
   const words = [window.startsAt.toString(36), o, m, ip, p, t, d, family]
   const trace = Buffer.from(words.join('\n').trimEnd())
   return trace.length > MAX_TRACE ? id : `${id}~${trace.toString('base64url')}`
 }
+
+/**
+ * A hold's answer as it is kept: without the trace where question and answer tell it, which is where most
+ * of its length is. A bare tilde stands for it.
+ */
+function heldAnswer({ address, operation, mode, family }: CanonicalPurpose) {
+  const text = heldText(address && implicitPlanId(address))
+  const traced = (id: string, { plan, window }: SpendingAnswer): string =>
+    window === null
+      ? id
+      : holdIdOf({
+          id,
+          window,
+          party: { plan: plan?.id, tier: plan?.tier, member: address, operation, mode, family },
+        })
+  return {
+    encode: (answer: SpendingAnswer): string => {
+      const { holdId = '' } = answer
+      const id = keptIdOf(holdId)
+      const isTold = id !== undefined && id !== holdId && traced(id, answer) === holdId
+      return text.encode(isTold ? { ...answer, holdId: `${id}${TOLD}` } : answer)
+    },
+    decode: (value: string): SpendingAnswer => {
+      const answer = text.decode(value)
+      const { holdId = '' } = answer
+      if (!holdId.endsWith(TOLD)) return answer
+      return { ...answer, holdId: traced(holdId.slice(0, -TOLD.length), answer) }
+    },
+  }
+}
+
+const TOLD = '~'
 
 /** Undefined where there is none, or one that we did not make. */
 function traceOf(holdId: string): HoldTrace | undefined {

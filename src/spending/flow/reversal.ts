@@ -10,12 +10,13 @@ import { amend, checkOperationId, recall } from '../../core/once.ts'
 import type { Key } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
 import { parseAmount } from '../amount.ts'
+import type { BookingVerb } from '../ledger/entry.ts'
 import { longParty, move, type ShortParty, shortParty } from '../ledger/entry-text.ts'
 import { spendingMistake } from '../mistake.ts'
 import { moneyText } from '../money-json.ts'
 import { readAllowance, standingsAfter } from '../plans/allowance.ts'
 import { planById } from '../plans/resolve.ts'
-import type { SpendingWindow } from '../windows/calendar.ts'
+import { isCompacted, type SpendingWindow } from '../windows/calendar.ts'
 import {
   chargeText,
   heldText,
@@ -32,7 +33,7 @@ import {
   shiftBalances,
   writeBalances,
 } from './balances.ts'
-import { readHold } from './hold.ts'
+import { keptIdOf, readHold } from './hold.ts'
 import {
   type PayerView,
   reversalGuess,
@@ -61,7 +62,7 @@ export interface Reversal extends Standings {
 }
 
 /** What is kept under the operation id of a charge, for its reversal. */
-interface Booking {
+export interface Booking {
   readonly window: SpendingWindow
   /** Who paid, and for what. */
   readonly party: Party
@@ -125,7 +126,7 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
     const found = findBooking(view, id)
     const amount = wanted ?? found.left
     refuseTooMuch(id, amount, found.left)
-    const { booking, key, answer, reversed } = found
+    const { booking, verb, key, answer, reversed } = found
     const { window, party, hold } = booking
     const shift = { party, freed: 0n, spent: 0n, unspent: amount }
     const before = readBalances(view, window.startsAt, budgetsReadBy(shift))
@@ -151,6 +152,7 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
           hold,
           operationId,
           reverses: id,
+          booked: verb,
           note,
           detail: reason,
         },
@@ -164,6 +166,7 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
 }
 
 interface FoundBooking {
+  readonly verb: BookingVerb
   readonly key: Key
   /** What is kept under it, and what was taken back so far. */
   readonly answer: string
@@ -174,38 +177,54 @@ interface FoundBooking {
 
 /** All three are looked up at once: an id may name a hold and its capture. */
 function findBooking(view: PayerView, id: string): FoundBooking {
-  const found = REVERSIBLE.flatMap((verb) => bookingUnder(view, verb, id) ?? [])
+  const found = REVERSIBLE.flatMap((verb) => bookingUnder(view, verb, id) ?? []).filter(
+    ({ booking }) => !isCompacted(view.calendar, booking.window),
+  )
   const [first] = found
   if (first === undefined) {
-    const rule = 'must be of a record, a capture or a settled hold that is still remembered'
+    const rule =
+      'must be of a record, a capture or a settled hold that is still remembered, in a window that was not compacted'
     throw spendingMistake('BOOKING_NOT_FOUND', `operationId ${quote(id)}`, rule, 'none')
   }
   return found.find(({ left }) => left > 0n) ?? first
 }
 
-const REVERSIBLE = ['record', 'capture', 'hold'] as const
+const REVERSIBLE: readonly BookingVerb[] = ['record', 'capture', 'hold']
 
-function bookingUnder(
-  view: PayerView,
-  verb: (typeof REVERSIBLE)[number],
-  id: string,
-): FoundBooking | undefined {
+function bookingUnder(view: PayerView, verb: BookingVerb, id: string): FoundBooking | undefined {
   const key = view.keys.operation(verb, id)
   const text = recall(view, key)
   if (text === undefined) return undefined
-  const { sum: reversed, answer } = takenBackOf(text)
-  const found = { key, answer, reversed }
-  if (verb !== 'hold') {
-    const { booking } = bookedText.decode(answer)
-    return { ...found, booking, left: booking.amount - reversed }
+  const { answer } = takenBackOf(text)
+  const { reversed, ...kept } = keptBooking(verb, text)
+  const found = { verb, key, answer, reversed }
+  if (kept.booking !== undefined) {
+    return { ...found, booking: kept.booking, left: kept.booking.amount - reversed }
   }
-  const { holdId } = heldText(undefined).decode(answer)
+  const { holdId } = kept
   if (holdId === undefined) return undefined
   const hold = readHold(view, holdId)
   const { window, party } = hold
   const amount = hold.charged - hold.captured
   const booked = { window, party, amount, hold: hold.id }
   return { ...found, booking: booked, left: amount - reversed }
+}
+
+interface KeptBooking {
+  /** What was taken back of it. */
+  readonly reversed: bigint
+  /** Of a record or a capture. */
+  readonly booking?: Booking
+  /** Of a hold, which knows what it was charged. */
+  readonly holdId?: string | undefined
+}
+
+/** What is kept under an operation id, as far as a reversal goes by it. */
+export const keptBooking = (verb: BookingVerb, text: string): KeptBooking => {
+  const { sum: reversed, answer } = takenBackOf(text)
+  if (verb !== 'hold') return { reversed, booking: bookedText.decode(answer).booking }
+  const { holdId = '' } = heldText(undefined).decode(answer)
+  return { reversed, holdId: keptIdOf(holdId) }
 }
 
 function refuseTooMuch(id: string, amount: bigint, left: bigint): void {

@@ -19,7 +19,7 @@ import { grantIsOver, type HoldPins, pinsOf, sumOf } from '../plans/funds.ts'
 import type { Plan } from '../plans/plan.ts'
 import { payingPlan, planById, resolvePlan } from '../plans/resolve.ts'
 import { takeBack } from '../plans/rollover.ts'
-import { type SpendingWindow, windowAt } from '../windows/calendar.ts'
+import { isCompacted, type SpendingWindow, windowAt } from '../windows/calendar.ts'
 import { isOff, offAnswer } from './admission.ts'
 import type { SpendingCharge, Standings } from './answer.ts'
 import {
@@ -80,7 +80,7 @@ export const captureAct = (ask: CaptureAsk): SpendingAct<SpendingCharge> => {
     const how = { ends: false, note, operationId, captured: amount, paid, at: ask.at }
     const made = chargeHold(view, next, how)
     const party = { ...hold.party, ...paid }
-    const booking = { window: hold.window, party, amount, hold: hold.id }
+    const booking = { window: windowOfHold(view, hold), party, amount, hold: hold.id }
     return { ...made, result: { ...made.result, booking } }
   }
   return { guess: onHold(holdId, once, { given: ask }), step: underBookingId(once, step) }
@@ -178,8 +178,13 @@ export const recordAct = (ask: RecordAsk): SpendingAct<SpendingCharge> => {
 function windowOf({ calendar, settings, now }: PayerView, at: Instant = now): SpendingWindow {
   const { rememberFor = REMEMBER_FOR, compactAfter = rememberFor } = settings
   const known = Math.min(rememberFor, compactAfter)
-  return now - at < known ? windowAt(calendar, at, settings.window) : calendar.window
+  const then = now - at < known ? windowAt(calendar, at, settings.window) : calendar.window
+  return isCompacted(calendar, then) ? calendar.window : then
 }
+
+/** Each capture has its hold remembered for longer, perhaps until its window is compacted. */
+const windowOfHold = ({ calendar }: PayerView, { window }: HoldRecord): SpendingWindow =>
+  isCompacted(calendar, window) ? calendar.window : window
 
 /** Undefined for now: an entry has a time of its own. */
 function earlier({ now }: PayerView, at: Instant | undefined): Instant | undefined {
@@ -218,7 +223,8 @@ function chargeHold(
   hold: HoldRecord,
   how: HoldCharge,
 ): LedgerChange<SpendingCharge> {
-  const { window, party, expiresAt, amount, open } = hold
+  const { party, expiresAt, amount, open } = hold
+  const window = windowOfHold(view, hold)
   const due = typeof hold.final === 'bigint' ? maxAmount(hold.final, hold.captured) : hold.captured
   const spent = due - hold.charged
   const expired = expiresAt <= view.now
@@ -243,7 +249,7 @@ function chargeHold(
     freed: fromHold + released,
     ...pinned,
   })
-  const effect = { spent, unspent, fromHold, released, overage, expired, made, ...pinned }
+  const effect = { window, spent, unspent, fromHold, released, overage, expired, made, ...pinned }
   const next = { ...hold, charged: due, open: open - fromHold - released, pins: pinned.kept }
   return {
     result: {
@@ -263,6 +269,7 @@ function beyond(amount: bigint, limit: bigint): bigint {
 }
 
 interface HoldEffect extends HoldPins {
+  readonly window: SpendingWindow
   readonly spent: bigint
   /** Of what was charged before, how much was for something else. */
   readonly unspent: bigint
@@ -274,9 +281,10 @@ interface HoldEffect extends HoldPins {
 }
 
 function entriesOf(hold: HoldRecord, how: HoldCharge, effect: HoldEffect): readonly EntryDraft[] {
-  const { window, party, expiresAt } = hold
+  const { party, expiresAt } = hold
   const { ends, note, operationId, paid, at: happened } = how
-  const { spent, unspent, fromHold, released, overage, expired, taken, returned, made } = effect
+  const { window, spent, unspent, fromHold, released, overage, expired, taken, returned, made } =
+    effect
   const said = { happened, note, operationId }
   const common = { window: window.startsAt, party, hold: hold.id, expiresAt, ...said }
   const flags: EntryFlag[] = [
@@ -317,7 +325,8 @@ const OVERAGE: readonly EntryFlag[] = ['overage']
 const EXPIRED: readonly EntryFlag[] = ['expired']
 
 function alreadyEnded(view: PayerView, hold: HoldRecord): LedgerChange<SpendingCharge> {
-  const { party, window } = hold
+  const { party } = hold
+  const window = windowOfHold(view, hold)
   const balances = readBalances(view, window.startsAt, budgetsOf(party))
   const plan = party.plan === undefined ? undefined : planById(view, party.plan)
   const allowance = plan && readAllowance(view, plan, window.startsAt)

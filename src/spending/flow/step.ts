@@ -45,7 +45,7 @@ export interface LedgerChange<R> {
   readonly result: R
   readonly writes: readonly Write[]
   readonly entries: readonly EntryDraft[]
-  /** Only where the window itself changes. */
+  /** Only where it changes in more than entries and the time. */
   readonly calendar?: Calendar
 }
 

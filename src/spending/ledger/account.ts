@@ -1,9 +1,12 @@
 /** Accounts: values that the store should keep, as the entries of a ledger come to them; and how they differ. */
 import { type BudgetState, decodeBudget, NOTHING_SPENT, openAt } from '../../core/budget.ts'
+import { answerIn } from '../../core/once.ts'
 import type { Key, Value } from '../../core/store.ts'
 import type { Instant } from '../../core/time.ts'
+import type { Party } from '../flow/balances.ts'
 import { decodeHold, type HoldRecord } from '../flow/hold.ts'
 import { holdMadeAt } from '../flow/open-holds.ts'
+import { type Booking, keptBooking } from '../flow/reversal.ts'
 import { type OpenHoldName, OUTFLOW, TERMS } from '../keys.ts'
 import { readMoney } from '../money-json.ts'
 import {
@@ -15,6 +18,7 @@ import {
   type Terms,
 } from '../plans/funds.ts'
 import type { Checkpoint, Compacted } from './checkpoint.ts'
+import type { BookingVerb } from './entry.ts'
 import type { Finding, FindingKind } from './finding.ts'
 
 interface AccountFace {
@@ -29,10 +33,21 @@ export type HoldAccount = Omit<HoldRecord, 'id' | 'window' | 'rememberedUntil'> 
   readonly window: Instant
 }
 
+/** What entries say of what is kept under an operation id, and of how much was taken back of it. */
+export interface BookingAccount {
+  readonly verb: BookingVerb
+  readonly reversed: bigint
+  readonly hold?: string | undefined
+  /** Of a record or a capture. */
+  readonly booking?: (Omit<Booking, 'window' | 'hold'> & { readonly window: Instant }) | undefined
+}
+
 export type Account = AccountFace &
   (
     | { readonly form: 'budget'; readonly state: BudgetState }
     | { readonly form: 'exact'; readonly value: Value | undefined }
+    /** The number of a plan's newest entry. */
+    | { readonly form: 'trail'; readonly newest: number }
     | { readonly form: 'checkpoint'; readonly checkpoint: Checkpoint }
     | { readonly form: 'terms'; readonly terms: Terms }
     /** Without `last` where only entries that were compacted say it. */
@@ -40,6 +55,7 @@ export type Account = AccountFace &
     | { readonly form: 'hold'; readonly hold: HoldAccount }
     /** Where a hold is listed while it is open. */
     | ({ readonly form: 'listing' } & HoldListing)
+    | { readonly form: 'booking'; readonly booked: BookingAccount }
   )
 
 interface HoldListing {
@@ -132,6 +148,8 @@ function sidesOf(account: Account, value: Value | undefined, now: Instant): Side
   switch (account.form) {
     case 'budget':
       return sides(account.state, decodeBudget, NOTHING_SPENT, describeBudget)
+    case 'trail':
+      return { ledger: String(account.newest), kept: value ?? NOTHING }
     case 'exact':
       return { ledger: account.value ?? NOTHING, kept: value ?? NOTHING }
     case 'checkpoint':
@@ -150,6 +168,8 @@ function sidesOf(account: Account, value: Value | undefined, now: Instant): Side
       return holdSides(account.hold, value, now)
     case 'listing':
       return listingSides(account, value, now)
+    case 'booking':
+      return bookingSides(account.booked, value)
     default:
       return account satisfies never
   }
@@ -194,6 +214,20 @@ function listingSides(
   return { ledger: open ? 'listed' : NOTHING, kept }
 }
 
+/** An answer may be forgotten after its time, which no entry says: one that is gone can take nothing back. */
+function bookingSides(booked: BookingAccount, value: Value | undefined): Sides {
+  const ledger = describeBooking(booked)
+  if (value === undefined) return { ledger, kept: ledger }
+  const decode = (text: Value): BookingAccount => {
+    const { verb } = booked
+    const { reversed, holdId, booking } = keptBooking(verb, answerIn(text))
+    if (booking === undefined) return { verb, reversed, hold: holdId }
+    const { window, hold, ...rest } = booking
+    return { verb, reversed, hold, booking: { ...rest, window: window.startsAt } }
+  }
+  return { ledger, kept: keptSide(value, decode, undefined, describeBooking) }
+}
+
 /** Holds that have ended by then count no more, whether or not they are still kept. */
 function describeBudget(state: BudgetState, now: Instant): string {
   const { spent, held } = openAt(state, now)
@@ -222,17 +256,25 @@ function describeGrant(grant: Grant, now: Instant): string {
 
 function describeHold(hold: HoldAccount): string {
   const { party, window, expiresAt, amount, open, pins, captured, charged, status, final } = hold
-  const { plan, tier, member, ip, operation, mode } = party
-  const whose = [plan, tier, member, ip, operation, mode].map((name) => name ?? '-').join(' ')
   const pinned = pins.map((pin) => `${pin.amount} of ${pin.grant}`).join(' and ') || NOTHING
   const sums = `${amount} held, ${open} open, ${captured} captured, ${charged} charged`
-  return `${status}, ${sums}, settled at ${final ?? '-'}, pinned ${pinned}, until ${expiresAt}, window ${window}, ${whose}`
+  return `${status}, ${sums}, settled at ${final ?? '-'}, pinned ${pinned}, until ${expiresAt}, window ${window}, ${describeParty(party)}`
 }
 
-function describeCheckpoint(checkpoint: Checkpoint, now: Instant): string {
-  const { through, hash, before, spent, archived, archive, reading, funds } = checkpoint
+function describeBooking({ reversed, hold = 'none', booking }: BookingAccount): string {
+  const back = `hold ${hold}, ${reversed} taken back`
+  if (booking === undefined) return back
+  const { amount, window, party } = booking
+  return `${amount} booked, ${back}, window ${window}, ${describeParty(party)}`
+}
+
+const describeParty = ({ plan, tier, member, ip, operation, mode, family }: Party): string =>
+  [plan, tier, member, ip, operation, mode, family].map((name) => name ?? '-').join(' ')
+
+function describeCheckpoint(checkpoint: Checkpoint): string {
+  const { through, hash, before, spent, archived, archive, reading, grants } = checkpoint
   const first = `up to entry ${through}, ${hash}, windows before ${before}, ${spent} spent`
   const read = reading && `${reading.amount} read at ${reading.at} after ${reading.spentThen}`
-  const granted = funds.map(({ plan, grants }) => `${plan} ${describeFunds({ grants }, now)}`)
-  return [first, `${archived} archived, ${archive || 'no hash'}`, read, ...granted].join(', ')
+  const granted = `grants of ${grants.plans} plans, ${grants.hash || 'no hash'}`
+  return [first, `${archived} archived, ${archive || 'no hash'}`, read, granted].join(', ')
 }

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import type { View } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
+import { FAMILY, shiftsOf, TOTAL } from '../flow/balances.ts'
 import type { SpendingKeys } from '../keys.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
-import type { Grant } from '../plans/funds.ts'
-import type { KeptReading } from './entry.ts'
+import { type KeptReading, type LedgerEntry, moved, type WindowSum } from './entry.ts'
 
 /** Entries up to `through` are gone; the balances of windows that started before `before` too. */
 export interface Checkpoint {
@@ -20,13 +20,15 @@ export interface Checkpoint {
   readonly archive: string
   /** The newest reading of the balance by then. */
   readonly reading?: KeptReading | undefined
-  /** Grants that could still be used then, as they stood. */
-  readonly funds: readonly PlanGrants[]
+  /** Grants that could still be used then are kept beside it, as they stood. */
+  readonly grants: CheckpointGrants
 }
 
-interface PlanGrants {
-  readonly plan: string
-  readonly grants: readonly Grant[]
+export interface CheckpointGrants {
+  /** How many plans have any. */
+  readonly plans: number
+  /** Over all of them; '' where there are none. */
+  readonly hash: string
 }
 
 /** The checkpoint in force, and where the ledger now begins. */
@@ -42,7 +44,7 @@ const NOTHING: Compacted = {
   spent: 0n,
   archived: 0,
   archive: '',
-  funds: [],
+  grants: { plans: 0, hash: '' },
   position: 0,
 }
 
@@ -59,3 +61,31 @@ export const writeCompacted = (keys: SpendingKeys, compacted: Compacted) => ({
 /** The hash over an archive with one more entry in it. */
 export const archiveHash = (before: string, text: string): string =>
   createHash('sha256').update(`${before}\n${text}`).digest('base64url')
+
+/** All that a report shows: few for a window, however many plans and members there are. */
+const SUMMED = [TOTAL, 'operation/', 'mode/', 'tier/', FAMILY]
+
+/** What the entries that it replaces come to. */
+export const windowSums = () => {
+  const sums = new Map<string, WindowSum>()
+  return {
+    size: () => sums.size,
+    list: () => [...sums.values()],
+    add: (entry: LedgerEntry): void => {
+      const { party, paid, window } = entry
+      const [spent, unspent] = [moved(entry, 'to', 'spent'), moved(entry, 'from', 'spent')]
+      if (party === undefined || spent + unspent === 0n) return
+      for (const [budget, { spent: more }] of shiftsOf({
+        party,
+        paid,
+        freed: 0n,
+        spent,
+        unspent,
+      })) {
+        if (!SUMMED.some((prefix) => budget.startsWith(prefix))) continue
+        const name = `${window} ${budget}`
+        sums.set(name, { window, budget, spent: (sums.get(name)?.spent ?? 0n) + more })
+      }
+    },
+  }
+}

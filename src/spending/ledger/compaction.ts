@@ -6,21 +6,35 @@
  * In bites, each one commit: whoever comes between sees the books before it or after it.
  */
 import { formatDuration } from '../../core/duration.ts'
+import { assert } from '../../core/errors.ts'
 import { itemOf } from '../../core/names.ts'
-import { type Append, answer, type Commit, type Store, type View } from '../../core/store.ts'
+import {
+  type Append,
+  answer,
+  type Commit,
+  type Store,
+  type View,
+  type Write,
+} from '../../core/store.ts'
 import { type Instant, instant, span } from '../../core/time.ts'
 import { maxAmount } from '../amount.ts'
-import { FAMILY, shiftsOf, TOTAL } from '../flow/balances.ts'
+import { MAX_LIFETIME } from '../flow/hold.ts'
 import { type PayerView, REMEMBER_FOR, toCommit } from '../flow/step.ts'
-import type { SpendingKeys } from '../keys.ts'
+import { isImplicitId, type SpendingKeys } from '../keys.ts'
 import { spendingMistake } from '../mistake.ts'
-import { stillUseful } from '../plans/funds.ts'
 import type { SpendingSettings } from '../plans/plan.ts'
-import { type Fold, fundsAccount } from './account.ts'
-import { archiveHash, type Compacted, readCompacted, writeCompacted } from './checkpoint.ts'
-import { type LedgerEntry, outlivesCompaction, type WindowSum } from './entry.ts'
+import type { Fold } from './account.ts'
+import {
+  archiveHash,
+  type Compacted,
+  readCompacted,
+  windowSums,
+  writeCompacted,
+} from './checkpoint.ts'
+import { foldGrantsThen, hashOfGrants, moveGrants, readGrantsThen } from './checkpoint-grants.ts'
+import { type LedgerEntry, moved, outlivesCompaction, type WindowSum } from './entry.ts'
 import { decodeEntry, hashOfEntry } from './entry-text.ts'
-import { foldFunds, moved } from './fold.ts'
+import { foldFunds } from './fold.ts'
 import { LEDGER_PAGE, pagesOf, readStream } from './pages.ts'
 
 export interface Compaction {
@@ -33,10 +47,13 @@ export interface Compaction {
 const NOTHING_DONE: Compaction = { entries: 0, balances: 0 }
 
 /** Entries replaced at once: a second's work. Those of them that are kept fit into one commit. */
-const MAX_REPLACED = 50_000
+const MAX_REPLACED = 40_000
 
-/** Sums in one checkpoint: some 400 kB. */
-const MAX_SUMS = 4_000
+/** Plans that they may be of: what is kept of each fits into the same commit. */
+const MAX_PLANS = 5_000
+
+/** Sums in one checkpoint: some 300 kB, and below the bound of a value however large the sums. */
+const MAX_SUMS = 3_000
 
 /** Does nothing without a policy, and nothing to windows that could still be settled. */
 export const compactLedger = async (
@@ -67,11 +84,15 @@ interface Opening {
 
 function openingOf(view: PayerView): Opening {
   const { settings, keys, calendar } = view
-  const { compactAfter, window } = settings
+  const { compactAfter } = settings
   const compacted = readCompacted(view, keys)
   if (compactAfter === undefined) return { compacted, cutoff: undefined }
   checkCompaction(settings)
-  const cutoff = Math.min(view.now - compactAfter - window.length, calendar.window.startsAt)
+  const { window, previous = window } = calendar
+  // As long as windows were before the last change of their length, too.
+  const lengths = [window, previous].map(({ startsAt, endsAt }) => endsAt - startsAt)
+  const length = Math.max(settings.window.length, ...lengths)
+  const cutoff = Math.min(view.now - compactAfter - length, window.startsAt)
   return { compacted, cutoff: instant(Math.max(0, cutoff)) }
 }
 
@@ -80,6 +101,12 @@ interface Collected {
   readonly sums: readonly WindowSum[]
   readonly kept: readonly string[]
   readonly entries: number
+  /** Those that the entries are of. */
+  readonly plans: ReadonlySet<string>
+  /** Of their grants, as they stand at the checkpoint. */
+  readonly grants: readonly Write[]
+  /** Whether those of the last checkpoint were still as it says. */
+  readonly sound: boolean
 }
 
 /** From the start up to the first entry of a window that must stay. */
@@ -90,9 +117,11 @@ async function collect(
   compacted: Compacted,
 ): Promise<Collected> {
   const sums = windowSums()
-  const grants: Fold = new Map(
-    compacted.funds.map(({ plan, grants }) => [keys.funds(plan), fundsAccount(plan, { grants })]),
-  )
+  const grants = await readGrantsThen(store, keys)
+  const sound = hashOfGrants(grants).hash === compacted.grants.hash
+  const fold: Fold = new Map()
+  if (sound) foldGrantsThen(fold, keys, grants)
+  const plans = new Set<string>()
   const kept: string[] = []
   let next: Compacted = { ...compacted, before: laterOf(compacted.before, cutoff) }
   let entries = 0
@@ -100,10 +129,12 @@ async function collect(
   for await (const { position, entry: text } of readStream(store, keys.ledger)) {
     const entry = decodeEntry(text)
     if (entry.seq <= compacted.through) continue
-    if (entry.window >= cutoff || entries === MAX_REPLACED || sums.size() >= MAX_SUMS) break
+    const isFull = entries === MAX_REPLACED || sums.size() >= MAX_SUMS || plans.size >= MAX_PLANS
+    if (entry.window >= cutoff || isFull) break
     entries += 1
     sums.add(entry)
-    foldFunds(grants, keys, entry)
+    foldFunds(fold, keys, entry)
+    if (entry.party?.plan !== undefined) plans.add(entry.party.plan)
     at = entry.at
     if (outlivesCompaction(entry)) {
       kept.push(text)
@@ -119,15 +150,9 @@ async function collect(
       position: position + 1,
     }
   }
-  return { next: { ...next, funds: usefulFunds(grants, at) }, sums: sums.list(), kept, entries }
-}
-
-/** Of every plan that has grants which can still be used. */
-function usefulFunds(grants: Fold, at: Instant): Compacted['funds'] {
-  return [...grants].flatMap(([key, account]) => {
-    const useful = account.form === 'funds' ? stillUseful(account.funds.grants, at) : []
-    return useful.length === 0 ? [] : [{ plan: itemOf(key), grants: useful }]
-  })
+  const then = moveGrants(keys, grants, { fold, named: plans, at })
+  next = { ...next, grants: then.hash }
+  return { next, sums: sums.list(), kept, entries, plans, grants: then.writes, sound }
 }
 
 const laterOf = (a: Instant, b: Instant): Instant => (a > b ? a : b)
@@ -135,42 +160,18 @@ const laterOf = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 const spentIn = (entry: LedgerEntry): bigint =>
   maxAmount(0n, moved(entry, 'to', 'spent') - moved(entry, 'from', 'spent'))
 
-/** All that a report shows: few for a window, however many plans and members there are. */
-const SUMMED = [TOTAL, 'operation/', 'mode/', 'tier/', FAMILY]
-
-function windowSums() {
-  const sums = new Map<string, WindowSum>()
-  return {
-    size: () => sums.size,
-    list: () => [...sums.values()],
-    add: (entry: LedgerEntry): void => {
-      const { party, paid, window } = entry
-      const [spent, unspent] = [moved(entry, 'to', 'spent'), moved(entry, 'from', 'spent')]
-      if (party === undefined || spent + unspent === 0n) return
-      for (const [budget, { spent: more }] of shiftsOf({
-        party,
-        paid,
-        freed: 0n,
-        spent,
-        unspent,
-      })) {
-        if (!SUMMED.some((prefix) => budget.startsWith(prefix))) continue
-        const name = `${window} ${budget}`
-        sums.set(name, { window, budget, spent: (sums.get(name)?.spent ?? 0n) + more })
-      }
-    },
-  }
-}
-
 function replace(view: PayerView, before: Compacted, found: Collected): Commit<number> {
   const { keys, calendar } = view
   // Another server was here first.
   if (readCompacted(view, keys).through !== before.through) return answer(0)
+  // A new checkpoint would vouch for what somebody changed.
+  assert(found.sound, 'grants at the checkpoint are as it says; ledger verify tells more')
   const { next, sums, kept, entries } = found
   const { position: _, ...checkpoint } = next
   const commit = toCommit(view, {
     result: entries,
-    writes: [writeCompacted(keys, next)],
+    writes: [writeCompacted(keys, next), ...found.grants, ...trailsGone(view, found)],
+    calendar: { ...calendar, compacted: next.before },
     entries: [
       {
         kind: 'checkpoint',
@@ -184,6 +185,16 @@ function replace(view: PayerView, before: Compacted, found: Collected): Commit<n
   })
   const archived = kept.map((entry): Append => ({ stream: keys.archive, entry }))
   return { ...commit, appends: [...commit.appends, ...archived] }
+}
+
+/**
+ * Members come and go without end, so the trail of a member's own plan goes with its last entry. The plan
+ * is known without it.
+ */
+function trailsGone({ read, keys }: PayerView, { plans, next }: Collected): readonly Write[] {
+  const trails = [...plans].filter(isImplicitId).map((plan) => keys.trail(plan))
+  const newest = read(...trails)
+  return trails.flatMap((key, i) => (Number(newest[i]) <= next.through ? [{ key }] : []))
 }
 
 /** Of every window that started before; answers how many there were. The window's own name goes last. */
@@ -216,11 +227,11 @@ const remove = (store: Store, names: readonly string[]): Promise<void> =>
 
 type CompactionPolicy = Pick<SpendingSettings, 'compactAfter' | 'holdFor' | 'rememberFor'>
 
-/** A window may not be compacted while a hold of it could still settle. */
+/** A window may not be compacted while a hold of it is open: each may name a lifetime of its own. */
 export const checkCompaction = (policy: CompactionPolicy): void => {
   const { compactAfter, holdFor, rememberFor = REMEMBER_FOR } = policy
-  const needed = span(holdFor + rememberFor)
+  const needed = span(Math.max(holdFor, MAX_LIFETIME) + rememberFor)
   if (compactAfter === undefined || compactAfter >= needed) return
-  const rule = `must be at least holdFor and rememberFor together, ${formatDuration(needed)}, or holds could not settle`
+  const rule = `must be at least ${formatDuration(needed)}, the longest life of a hold and rememberFor together, or holds could not settle`
   throw spendingMistake('COMPACTION_TOO_SOON', 'compactAfter', rule, formatDuration(compactAfter))
 }

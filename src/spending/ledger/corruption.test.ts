@@ -38,6 +38,14 @@ const busy = async (): Promise<Desk> => {
   await spending.voidGrant({ plan: 'beta', grant: grantId, reason: 'a slip', actor: 'ann' })
   await spending.createPlan({ id: 'delta', tier: 'BASIC', actor: 'ann' })
   await spending.retirePlan({ plan: 'delta', actor: 'ann' })
+  await spending.record({ from: '0xc1', amount: 20n, operationId: 'api-1' })
+  await spending.reverse({ of: 'api-1', amount: 5n, reason: 'refunded' })
+  const stream = { from: '0xd1', estimate: 30n, operationId: 'tx-9' }
+  const { holdId: tx9 = '' } = await spending.hold(stream)
+  await spending.capture({ holdId: tx9, amount: 10n, operationId: 'tx-9', operation: 'FileAppend' })
+  await spending.settle({ holdId: tx9, amount: 25n })
+  await spending.reverse({ of: 'tx-9', amount: 10n, reason: 'both' })
+  await spending.reverse({ of: 'tx-9', amount: 4n, reason: 'both' })
   return desk
 }
 
@@ -369,6 +377,39 @@ const MORE: typeof CORRUPTIONS = [
     'the number of plans that spent anything raised',
     'balance-drift',
     (file) => file.put(keyLike(file, '%#plans/EXTENDED'), '7'),
+  ],
+  [
+    'what was taken back of a booking forgotten',
+    'booking-drift',
+    (file) => edited(file, KEYS.operation('record', 'api-1'), (kept) => kept.replace('~5 ', '')),
+  ],
+  [
+    'what was taken back of a capture lowered',
+    'booking-drift',
+    (file) => edited(file, KEYS.operation('capture', 'tx-9'), (kept) => kept.replace('~10', '~1')),
+  ],
+  [
+    'what was taken back of a settlement lowered',
+    'booking-drift',
+    (file) => edited(file, KEYS.operation('hold', 'tx-9'), (kept) => kept.replace('~4', '~1')),
+  ],
+  [
+    'a booking raised, so that more of it can be taken back',
+    'booking-drift',
+    (file) =>
+      edited(file, KEYS.operation('record', 'api-1'), (kept) => kept.replace('"20"', '"900"')),
+  ],
+  [
+    'a booking given to another plan',
+    'booking-drift',
+    (file) =>
+      edited(file, KEYS.operation('record', 'api-1'), (kept) => kept.replace('0xc1', '0xc2')),
+  ],
+  [
+    'an operation id given to another hold',
+    'booking-drift',
+    (file) =>
+      edited(file, KEYS.operation('hold', 'tx-9'), (kept) => kept.replace(/\.[\w-]+~/, '.x~')),
   ],
 ]
 

@@ -52,8 +52,12 @@ export interface Draw {
  * - `late`: charged after the hold had expired, or after the window had ended.
  * - `overage`: more than was held, or recorded than the plan had left.
  * - `expired`: what it gives back of the hold, time had given back already.
+ * - `extended`: the hold takes the place of another.
  */
-export type EntryFlag = 'late' | 'overage' | 'expired'
+export type EntryFlag = 'late' | 'overage' | 'expired' | 'extended'
+
+/** What money can be booked by under an operation id, and so be taken back. */
+export type BookingVerb = 'record' | 'capture' | 'hold'
 
 /** What one budget of a window came to, whose entries were compacted. */
 export interface WindowSum {
@@ -82,6 +86,8 @@ export interface EntryDraft {
   readonly operationId?: string | undefined
   /** The operation id of what a `reverse` takes back. */
   readonly reverses?: string | undefined
+  /** What that was: one id may name a hold and its capture. */
+  readonly booked?: BookingVerb | undefined
   /** When it happened, where it was told later. */
   readonly happened?: Instant | undefined
   readonly note?: Note | undefined
@@ -148,3 +154,10 @@ export const outlivesCompaction = ({ kind }: Pick<EntryDraft, 'kind'>): boolean 
       return kind satisfies never
   }
 }
+
+/** What an entry moves into or out of one pot. */
+export const moved = (
+  { moves }: Pick<LedgerEntry, 'moves'>,
+  side: 'from' | 'to',
+  pot: Pot,
+): bigint => moves.reduce((sum, move) => (move[side] === pot ? sum + move.amount : sum), 0n)

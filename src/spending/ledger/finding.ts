@@ -29,6 +29,7 @@ export type FindingKind =
   | 'plan-drift'
   | 'rollover-drift'
   | 'reading-drift'
+  | 'booking-drift'
   | 'trail-drift'
 
 export interface Finding {

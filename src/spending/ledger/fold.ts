@@ -26,7 +26,8 @@ import {
   planAccount,
   termsAccount,
 } from './account.ts'
-import type { Draw, LedgerEntry, Pot } from './entry.ts'
+import { type Draw, type LedgerEntry, moved } from './entry.ts'
+import { foldBooking } from './fold-bookings.ts'
 
 /** Windows that started before `before` were compacted: nothing is kept of them. */
 export const foldEntry = (
@@ -39,12 +40,9 @@ export const foldEntry = (
   foldMoves(fold, keys, entry, before)
   foldFunds(fold, keys, entry)
   foldTerms(fold, keys, entry, before)
+  foldBooking(fold, keys, entry)
   foldHold(fold, keys, entry)
 }
-
-/** What an entry moves into or out of one pot. */
-export const moved = ({ moves }: LedgerEntry, side: 'from' | 'to', pot: Pot): bigint =>
-  moves.reduce((sum, move) => (move[side] === pot ? sum + move.amount : sum), 0n)
 
 export const changeBudget = (
   fold: Fold,
@@ -69,7 +67,7 @@ function foldOwnRecords(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): voi
   const plan = party?.plan
   if (plan !== undefined) {
     const face = { kind: 'trail-drift', what: `newest entry of plan ${plan}` } as const
-    fold.set(keys.trail(plan), { ...face, form: 'exact', value: String(seq) })
+    fold.set(keys.trail(plan), { ...face, form: 'trail', newest: seq })
   }
   if (checkpoint !== undefined) {
     const face = { kind: 'checkpoint-differs', what: 'checkpoint in force' } as const

@@ -1,17 +1,21 @@
 /** A plan's history, from either end, counted in what it reads. */
 import { expect, test } from 'vitest'
 import { times } from '../../../test/support/counts.ts'
-import { codeOf, openDesk } from '../../../test/support/ledger-desk.ts'
+import { codeOf, openDesk, SETTINGS } from '../../../test/support/ledger-desk.ts'
+import type { Store } from '../../core/store.ts'
+import { keysOf } from '../keys.ts'
+import { decodeCalendar, encodeCalendar } from '../windows/calendar.ts'
+import { decodeEntry, encodeEntry, hashOfEntry } from './entry-text.ts'
 
 test('a plan’s newest entries are found without paging through those of others', async () => {
   const desk = openDesk({ total: 'unlimited', tiers: UNLIMITED })
   const { spending, store } = desk
-  const others = times(2_000, 1_000_000)
-  for (let i = 0; i < 40; i += 1) await spending.record({ from: '0xa1', amount: BigInt(i) })
-  for (let done = 0; done < others; done += 500) {
-    const batch = Array.from({ length: 500 }, (_, i) => `0xb${(done + i).toString(16)}`)
-    await Promise.all(batch.map((from) => spending.record({ from, amount: 1n })))
+  const pay = async (from: number, to: number): Promise<void> => {
+    for (let i = from; i < to; i += 1) await spending.record({ from: '0xa1', amount: BigInt(i) })
   }
+  await pay(0, 30)
+  await chargeOthers(store, times(2_000, 1_000_000))
+  await pay(30, 40)
   let reads = 0
   let seen = 0
   const { read } = store
@@ -59,5 +63,34 @@ test('a plan that never was has none, and a plan without entries an empty one', 
   expect(await codeOf(spending.history('nobody'))).toBe('PLAN_NOT_FOUND')
   expect(await spending.history('basic:0xa1')).toEqual({ entries: [], next: undefined })
 })
+
+/**
+ * As many entries of as many other plans, as their records would have left them in the ledger, in large
+ * commits: what else a record does is no matter here, and a million of them would take minutes.
+ */
+async function chargeOthers(store: Store, others: number): Promise<void> {
+  const keys = keysOf(SETTINGS.payer)
+  const [last] = await store.read(keys.ledger, 29, 1)
+  const model = decodeEntry(last?.entry ?? '')
+  const { party } = model
+  for (let done = 0; done < others; done += OTHERS_AT_ONCE) {
+    await store.transact((view) => {
+      const calendar = decodeCalendar(view.read(keys.calendar)[0] ?? '')
+      let { entries: seq, head: prev } = calendar
+      const appends = Array.from({ length: Math.min(OTHERS_AT_ONCE, others - done) }, () => {
+        seq += 1
+        const member = `0xb${seq.toString(16)}`
+        const whose = party && { ...party, plan: `basic:${member}`, member }
+        const entry = encodeEntry({ ...model, seq, prev, planPrev: undefined, party: whose })
+        prev = hashOfEntry(entry)
+        return { stream: keys.ledger, entry }
+      })
+      const value = encodeCalendar({ ...calendar, entries: seq, head: prev })
+      return { writes: [{ key: keys.calendar, value }], appends, result: undefined }
+    })
+  }
+}
+
+const OTHERS_AT_ONCE = 20_000
 
 const UNLIMITED = { BASIC: 'unlimited', EXTENDED: 'unlimited', PRIVILEGED: 'unlimited' } as const

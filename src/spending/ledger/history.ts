@@ -56,7 +56,9 @@ export const planHistory = async (
     const payer = open(view)
     const [value] = payer.read(keys.trail(plan))
     if (value === undefined) requirePlan(payer, id)
-    return answer({ trail: Number(value ?? 0), compacted: readCompacted(payer, keys) })
+    const compacted = readCompacted(payer, keys)
+    // A compaction may have taken the trail, and left entries of operators.
+    return answer({ trail: Number(value ?? compacted.through), compacted })
   })
   const sought = { store, keys, plan, compacted, limit }
   return order === 'oldest'
@@ -95,7 +97,7 @@ async function fromNewest(sought: Sought, number: number): Promise<PlanHistory> 
     known = await seekEntry(sought, next, known)
     if (known === undefined) return { entries, next: undefined }
     entries.push(known.entry)
-    next = known.entry.planPrev ?? 0
+    next = known.entry.planPrev ?? compacted.through
   }
   if (next === 0) return { entries, next: undefined }
   const older = (await archivedOf(sought, (seq) => seq <= next)).reverse()

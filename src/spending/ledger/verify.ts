@@ -23,6 +23,7 @@ import {
   unspokenAccount,
 } from './account.ts'
 import { type Compacted, readCompacted } from './checkpoint.ts'
+import { checkGrants, foldGrantsThen, readGrantsThen } from './checkpoint-grants.ts'
 import type { Finding, Verification } from './finding.ts'
 import { changeBudget, foldEntry, foldPlan, foldReading } from './fold.ts'
 import { chunksOf, LEDGER_PAGE, readIndex } from './pages.ts'
@@ -119,15 +120,13 @@ async function openBooks(of: AuditOf) {
   const opening = await openingOf(of)
   const { compacted } = opening
   const walk = chainWalk(compacted, anchor)
-  if (opening.finding !== undefined) walk.find(opening.finding)
+  for (const finding of opening.findings) walk.find(finding)
   const fold: Fold = new Map()
   if (compacted.spent > 0n) {
     changeBudget(fold, keys, OUTFLOW, instant(0), (state) => ({ ...state, spent: compacted.spent }))
   }
   if (compacted.reading !== undefined) foldReading(fold, keys, compacted.reading)
-  for (const { plan, grants } of compacted.funds) {
-    fold.set(keys.funds(plan), fundsAccount(plan, { grants }))
-  }
+  foldGrantsThen(fold, keys, opening.grants)
   for (const entry of opening.archived) foldPlan(fold, keys, entry)
   let position = Math.max(0, compacted.position - 1)
   let quiet = compacted.before
@@ -144,7 +143,9 @@ async function openBooks(of: AuditOf) {
           if (walk.number >= entries) return
           const entry = walk.take(text)
           position = place
-          if (entry !== undefined) foldEntry(fold, keys, entry, seen.before)
+          // What is charged to a window after it was let go is compared when everything starts over.
+          const before = instant(Math.max(seen.before, quiet))
+          if (entry !== undefined) foldEntry(fold, keys, entry, before)
         }
         if (page.length < LEDGER_PAGE) return
         yield undefined
@@ -161,13 +162,17 @@ async function openBooks(of: AuditOf) {
   }
 }
 
-/** A compaction may come between the two reads: then they do not fit, and are read again. */
+/** A compaction may come between the reads: then they do not fit, and are read again. */
 async function openingOf(of: AuditOf) {
   for (;;) {
     const { compacted } = await look(of, [])
     const { finding, entries: archived } = await checkArchive(of.store, of.keys, compacted)
-    const again = finding === undefined ? compacted : (await look(of, [])).compacted
-    if (again.through === compacted.through) return { compacted, finding, archived }
+    const then = checkGrants(await readGrantsThen(of.store, of.keys), compacted)
+    const findings = [finding, then.finding].filter((found) => found !== undefined)
+    const again = findings.length === 0 ? compacted : (await look(of, [])).compacted
+    if (again.through === compacted.through) {
+      return { compacted, findings, archived, grants: then.grants }
+    }
   }
 }
 
@@ -213,6 +218,8 @@ function driftsIn(
     const account = known ?? (empty.form === 'listing' ? { ...empty, open: false } : empty)
     // Meanwhile compacted: its balances go, one bite after another.
     if (account.window !== undefined && account.window < compacted.before) return []
+    const gone = account.form === 'trail' && account.newest <= compacted.through
+    if (gone && values[i] === undefined) return []
     return driftOf(account, values[i], now) ?? []
   })
 }

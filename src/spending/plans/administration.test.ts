@@ -49,6 +49,7 @@ describe('a created plan', () => {
     expect(await create('alpha')).toBe('PLAN_IN_FILE')
     expect(await create('basic:0xa1')).toBe('PLAN_ID_INVALID')
     expect(await create('two words')).toBe('PLAN_ID_INVALID')
+    expect(await create('x'.repeat(129))).toBe('PLAN_ID_INVALID')
   })
 })
 

@@ -6,7 +6,7 @@ import { type LedgerChange, type PayerView, type SpendingStep, unchanged } from 
 import { isImplicitId } from '../keys.ts'
 import type { EntryDraft } from '../ledger/entry.ts'
 import { spendingMistake } from '../mistake.ts'
-import type { Allowance, Plan, Tier } from './plan.ts'
+import { type Allowance, MAX_PLAN_ID_LENGTH, type Plan, type Tier } from './plan.ts'
 import { readKeptPlan, requirePlan, writeKeptPlan } from './resolve.ts'
 
 export interface PlanAsk extends Note {
@@ -32,15 +32,12 @@ export interface RetireAsk extends Note {
   readonly reason?: string | undefined
 }
 
-/** Room for a UUID or a name; it is part of keys. */
-const MAX_PLAN_ID = 128
-
 export const createPlan =
   (ask: PlanAsk): SpendingStep<Plan> =>
   (view) => {
     const { id, tier, name, limit } = ask
-    if (!PLAN_ID.test(id) || isImplicitId(id)) {
-      const rule = `must be 1 to ${MAX_PLAN_ID} printable ASCII characters without spaces, not starting with basic:`
+    if (!PLAN_ID.test(id) || id.length > MAX_PLAN_ID_LENGTH || isImplicitId(id)) {
+      const rule = `must be 1 to ${MAX_PLAN_ID_LENGTH} printable ASCII characters without spaces, not starting with basic:`
       throw spendingMistake('PLAN_ID_INVALID', 'plan id', rule, quote(id))
     }
     if (view.plans.plans.has(id)) throw inFile(id)
@@ -113,7 +110,7 @@ export const switchPlan =
     return keepPlan(view, plan, { kind: 'adjust', detail }, note)
   }
 
-const PLAN_ID = /^[\x21-\x7e]{1,128}$/
+const PLAN_ID = /^[\x21-\x7e]+$/
 
 function inFile(id: string) {
   const rule = 'must be changed in the file that configures it'

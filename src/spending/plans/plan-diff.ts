@@ -1,5 +1,6 @@
 /** What a new list of plans changes in the old one: plans added, removed and changed, and members that move. */
-import type { Plan } from './plan.ts'
+import { toTimestamp } from '../../lib/moments.ts'
+import type { Plan, SpendingSettings } from './plan.ts'
 import type { PlanEntry } from './plan-entry.ts'
 
 export interface LinkChange {
@@ -59,6 +60,42 @@ function linksBeyond(entries: readonly PlanEntry[], known: ReadonlyMap<string, s
       .filter((link) => known.get(link) !== plan.id)
       .map((link): LinkChange => ({ link, planId: plan.id })),
   )
+}
+
+/** What of a plan changes, as text; undefined on the side that has none. */
+export interface FieldChange {
+  /** `tier`, `limit`, `name`, `active`, `createdAt`, or `limit of OPERATION`. */
+  readonly field: string
+  readonly old: string | undefined
+  readonly new: string | undefined
+}
+
+/** Limits as they bind: of a plan without one, that of its tier. */
+export const planChanges = (
+  before: Plan | undefined,
+  after: Plan | undefined,
+  tiers: SpendingSettings['tiers'],
+): readonly FieldChange[] => {
+  const [old, next] = [fieldsOf(before, tiers), fieldsOf(after, tiers)]
+  return [...new Set([...old.keys(), ...next.keys()])]
+    .map((field) => ({ field, old: old.get(field), new: next.get(field) }))
+    .filter((change) => change.old !== change.new)
+}
+
+function fieldsOf(plan: Plan | undefined, tiers: SpendingSettings['tiers']) {
+  if (plan === undefined) return new Map<string, string>()
+  const { tier, limit = tiers[tier], name, active, createdAt, categories = [] } = plan
+  return new Map([
+    ['tier', tier],
+    ['limit', limit.toString()],
+    ['active', String(active)],
+    ...(name === undefined ? [] : [['name', name] as const]),
+    ...(createdAt === undefined ? [] : [['createdAt', toTimestamp(createdAt)] as const]),
+    ...Array.from(
+      categories,
+      ([operation, amount]) => [`limit of ${operation}`, `${amount}`] as const,
+    ),
+  ])
 }
 
 function isUpdated(before: Plan | undefined, after: Plan): boolean {

@@ -8,7 +8,7 @@ import { canonicalRange } from '../../net/range-table.ts'
 import { parseAllowance } from '../amount.ts'
 import { canonicalEvmAddress, canonicalName, MEMBER_RULE, toOperationName } from '../flow/ask.ts'
 import { IMPLICIT_PREFIX, isImplicitId } from '../keys.ts'
-import { type Allowance, type Plan, TIERS, type Tier } from './plan.ts'
+import { type Allowance, MAX_PLAN_ID_LENGTH, type Plan, TIERS, type Tier } from './plan.ts'
 import { type PlanFieldName, type PlanFields, planText, readPlanFields } from './plan-fields.ts'
 
 export interface PlanEntry {
@@ -18,9 +18,6 @@ export interface PlanEntry {
   /** Canonical addresses and ranges, each once. */
   readonly ips: readonly string[]
 }
-
-/** An id is a key in the store and a word in logs. */
-const MAX_PLAN_ID_LENGTH = 200
 
 /** A name is for people. */
 const MAX_PLAN_NAME_LENGTH = 1_000

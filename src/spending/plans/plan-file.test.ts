@@ -53,7 +53,7 @@ describe('a mistake has a code, an index, a position and a sentence', () => {
       at: { file: 'plans.json', line: 3, column: 8 },
     })
     expect(error.message).toBe(
-      'plans.json:3:8: plans[1].id: must be text of 1 to 200 printable characters, found 5',
+      'plans.json:3:8: plans[1].id: must be text of 1 to 128 printable characters, found 5',
     )
   })
 
@@ -68,7 +68,7 @@ describe('a mistake has a code, an index, a position and a sentence', () => {
     ['a blank id', { ...plan, id: '  ' }, 'PLAN_ID_INVALID'],
     ['an id with a line break', { ...plan, id: 'a\nb' }, 'PLAN_ID_INVALID'],
     ['an id as plans of general users have', { ...plan, id: 'basic:0xa1' }, 'PLAN_ID_INVALID'],
-    ['a long id', { ...plan, id: 'x'.repeat(201) }, 'PLAN_ID_INVALID'],
+    ['a long id', { ...plan, id: 'x'.repeat(129) }, 'PLAN_ID_INVALID'],
     ['no id but null', { ...plan, id: null }, 'PLAN_ID_MISSING'],
     ['a tier in lower case', { ...plan, subscriptionType: 'extended' }, 'PLAN_TYPE_INVALID'],
     ['the tier OPERATOR', { ...plan, subscriptionType: 'OPERATOR' }, 'PLAN_TYPE_INVALID'],

@@ -8,6 +8,9 @@ export const TIERS: readonly Tier[] = ['BASIC', 'EXTENDED', 'PRIVILEGED']
 /** In the smallest unit. Zero blocks; `unlimited` is a word, not a large number. */
 export type Allowance = bigint | 'unlimited'
 
+/** Room for a UUID or a name, in a file and over HTTP alike: it is part of keys, and a word in logs. */
+export const MAX_PLAN_ID_LENGTH = 128
+
 export interface Plan {
   readonly id: string
   readonly tier: Tier

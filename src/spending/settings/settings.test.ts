@@ -74,8 +74,8 @@ describe('from the environment', () => {
       HBAR_RATE_LIMIT_PRIVILEGED: '270000000',
     })
     expect(completeSettings(given).warnings).toEqual([
-      'BASIC may spend 3 HBAR, which is more than EXTENDED with 1 HBAR',
-      'PRIVILEGED may spend 2.7 HBAR, which is more than the total with 2 HBAR',
+      'BASIC may spend 300000000 (3 HBAR), which is more than EXTENDED with 100000000 (1 HBAR)',
+      'PRIVILEGED may spend 270000000 (2.7 HBAR), which is more than the total with 200000000 (2 HBAR)',
     ])
   })
 })

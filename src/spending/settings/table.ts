@@ -167,7 +167,7 @@ export const SPENDING_SETTINGS = settingsTable({
     unset: 'never',
     reloads: true,
     sentence:
-      'Ledger entries of windows that ended so long ago become totals. At least `holdFor` and `rememberFor` together.',
+      'Ledger entries of windows that ended so long ago become totals. At least `rememberFor` and a day, the longest life of a hold, together.',
   },
   plansFile: {
     reader: { ...filePath, schema: { ...filePath.schema, default: DEFAULT_PLANS_FILE } },

@@ -36,7 +36,15 @@ export interface Calendar {
   readonly entries: number
   /** The hash of the last of them; '' before the first. */
   readonly head: string
+  /** Windows that started before were compacted: nothing is kept of them. Absent: none was. */
+  readonly compacted?: Instant | undefined
 }
+
+/** Nothing can be charged to it any more, nor taken back. */
+export const isCompacted = (
+  { compacted = instant(0) }: Calendar,
+  { startsAt }: SpendingWindow,
+): boolean => startsAt < compacted
 
 /** Changed rules take effect in the next window: a reload gives no caller a fresh window. */
 export const calendarAt = (

@@ -66,6 +66,24 @@ test('and by its clock: what has not expired stays, however long the file has li
   expect(await visit(path, clock, hours(2))).toBe('emptied')
 })
 
+test('the expired never outgrow the live by much, however much is written at once', async () => {
+  const clock = fakeClock()
+  const started = clock()
+  const store = sqlite({ path: scratchFile(), clock, uptime: () => span(clock() - started) })
+  for (let round = 0; round < 12; round += 1) {
+    const writes = Array.from({ length: 3_000 }, (_, i) => ({
+      key: `${i}.${round}`,
+      value: '1',
+      expiresAt: later(clock(), seconds(1)),
+    }))
+    await store.transact(() => ({ writes, appends: [], result: undefined }))
+    clock.advance(seconds(2))
+  }
+  const { items } = await store.scan('', 10_000)
+  expect(items.length).toBeLessThanOrEqual(9_000)
+  await store.close()
+})
+
 test('on several restarts nothing is lived through twice', async () => {
   const [path, clock] = [scratchFile(), fakeClock()]
   const bucket = { key: 'bucket', value: 'emptied', expiresAt: later(clock(), hours(3)) }

@@ -229,9 +229,6 @@ function overlay(sql: Statements, now: Instant): Overlay {
 /** Above one, so that the sweep comes round before as many keys were added as it passed. */
 const SWEPT_PER_WRITE = 2
 
-/** Keys that one group may sweep: well under a millisecond. */
-const MAX_SWEPT = 1_024
-
 /** Runs inside the group's transaction, after its writes. */
 type Sweep = (sql: Statements, writes: number, now: Instant, lived: Span) => void
 
@@ -241,14 +238,14 @@ type Sweep = (sql: Statements, writes: number, now: Instant, lived: Span) => voi
  * Not by an index on the expiry: each charge moves it, which would cost a second tree its rewrite;
  * the sweep costs nothing that can be measured (54–61 k decisions/s with it, 56–59 k without).
  * And in step with the writes, not with the time: then the expired never outgrow the live by much,
- * even if every request brings a new key.
+ * even if every request brings a new key. A large group pays more: with a bound, files of busy
+ * servers would grow without one.
  */
 function createSweep(): Sweep {
   let passed: Key = ''
   return (sql, writes, now, lived) => {
-    const count = Math.min(writes * SWEPT_PER_WRITE, MAX_SWEPT)
-    if (count === 0) return
-    const last = sql.keyBeyond(passed, count)
+    if (writes === 0) return
+    const last = sql.keyBeyond(passed, writes * SWEPT_PER_WRITE)
     sql.forget(passed, last, now, lived)
     passed = last ?? ''
   }
