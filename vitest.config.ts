@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { OTHER_STORES } from './scripts/other-stores.js'
 
-/** With HEADGATE_STORE=cluster or remote: what tests open as memory is a store of that kind. */
+/** With HEADGATE_STORE: what tests open as memory is a store of that kind. */
 const otherStore = {
   name: 'other-store',
   enforce: 'pre' as const,
@@ -16,10 +17,13 @@ const otherStore = {
 
 const OTHER_STORE = '/test/support/other-store.ts'
 
+const kind = process.env['HEADGATE_STORE']
+
 export default defineConfig({
-  plugins: process.env['HEADGATE_STORE'] === undefined ? [] : [otherStore],
+  plugins: kind === undefined ? [] : [otherStore],
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(OTHER_STORES[kind ?? ''] ?? [])],
     globalSetup: ['build', 'services'].map((name) =>
       fileURLToPath(new URL(`./test/setup/${name}.ts`, import.meta.url)),
     ),
