@@ -10,6 +10,7 @@ import { type MemoryOptions, memory as plain } from '../../src/stores/memory/ind
 import { sqlite } from '../../src/stores/sqlite/index.ts'
 import { namedStore } from '../../src/testing/contract/named-store.ts'
 import { pretendedCluster, remoteStore } from '../../src/testing/index.ts'
+import { lossyStore } from './lossy.ts'
 import { placeAt, type RemotePlace } from './remote-stores.ts'
 import { scratchFileToRemove } from './scratch-file.ts'
 import { sharedUrl } from './services.ts'
@@ -22,10 +23,28 @@ const ONLY_IN_MEMORY: Readonly<Record<string, string>> = {
   'also by a retry after half of it': 'expects two calls at once to arrive in order',
 }
 
+const BY_TIME = 'what an unwell cluster leaves behind goes by time'
+const SECOND = 'who asks again after a loss is told what was kept, not that it was kept anew'
+
+const ONLY_IF_HEARD: Readonly<Record<string, string>> = {
+  'pushes the oldest out of its shard, with its legs': BY_TIME,
+  'forgotten but for what a shard may hold': BY_TIME,
+  'the link goes, and the id is free for another limit': BY_TIME,
+  'is the oldest to be forgotten when a scope has remembered its fill': SECOND,
+  'that was forgotten and used again is not forgotten with its former self': SECOND,
+  'is remembered for a day': SECOND,
+  'observers get each answer, and whether it was charged': SECOND,
+  'is charged by a retry, though a refund came between':
+    'a leg whose reply was lost stays charged until the operation is asked for again',
+  'costs none, and locks nothing once it is set right':
+    'a retry is evaluated again, and counted here',
+}
+
 /** By the word in HEADGATE_STORE. */
 const KINDS: Readonly<Record<string, () => Promise<OpenAnother>>> = {
   cluster: async () => (options) => pretendedCluster(plain(options)),
   remote: async () => pretendedRemote,
+  lossy: async () => onLossy,
   sqlite: async () => onFiles,
   redis: () => onServer('redis'),
   'redis-cluster': () => onServer('cluster'),
@@ -46,6 +65,11 @@ function pretendedRemote(options: MemoryOptions): Store {
     await inner.close()
   }
   return { ...remote, close }
+}
+
+function onLossy(options: MemoryOptions): Store {
+  skipWhatDoesNotApply(ONLY_IF_HEARD)
+  return lossyStore(plain(options))
 }
 
 function onFiles(options: MemoryOptions): Store {
