@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { OTHER_STORES } from './scripts/other-stores.js'
 
-/** With HEADGATE_STORE=cluster or remote: what tests open as memory is a store of that kind. */
+/** With HEADGATE_STORE: what tests open as memory is a store of that kind. */
 const otherStore = {
   name: 'other-store',
   enforce: 'pre' as const,
@@ -14,12 +15,40 @@ const otherStore = {
   },
 }
 
+/** With HEADGATE_STORE=lossy: what opens these pillars opens them for callers who ask again. */
+const OPENERS: Readonly<Record<string, string>> = {
+  '/src/requests/limiter/verbs.ts': 'createLimiter',
+  '/src/spending/spending.ts': 'createSpending',
+  '/src/secrets/signer/signer.ts': 'createSigner',
+}
+
+const retryingCallers = {
+  name: 'retrying-callers',
+  enforce: 'pre' as const,
+  transform: (code: string, id: string) => {
+    const opener = OPENERS[id.slice(fileURLToPath(new URL('.', import.meta.url)).length - 1)]
+    if (opener === undefined) return null
+    const from = fileURLToPath(new URL('./test/support/lossy.ts', import.meta.url))
+    return [
+      code.replace(`export const ${opener} =`, 'const openPlain ='),
+      `import { retrying } from '${from}'`,
+      `export const ${opener} = (options) => retrying('${opener}', openPlain(options))`,
+    ].join('\n')
+  },
+}
+
 const OTHER_STORE = '/test/support/other-store.ts'
 
+const kind = process.env['HEADGATE_STORE']
+
 export default defineConfig({
-  plugins: process.env['HEADGATE_STORE'] === undefined ? [] : [otherStore],
+  plugins: [
+    ...(kind === undefined ? [] : [otherStore]),
+    ...(kind === 'lossy' ? [retryingCallers] : []),
+  ],
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(OTHER_STORES[kind ?? ''] ?? [])],
     globalSetup: ['build', 'services'].map((name) =>
       fileURLToPath(new URL(`./test/setup/${name}.ts`, import.meta.url)),
     ),

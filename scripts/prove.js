@@ -1,10 +1,11 @@
 // Runs every test that counts its repetitions (test/support/counts.ts) at its full count, then the
-// suites of the pillars over a store with partitions, then the whole suite on the newer versions of Node
+// suites of the pillars over stores of every kind, then the whole suite on the newer versions of Node
 // that Headgate supports.
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { installLocked } from './install.js'
+import { OTHER_STORES, PILLARS } from './other-stores.js'
 import { testsIn } from './tests.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -26,23 +27,12 @@ const counted = ['src', 'test']
 say(`proving ${counted.length} files at their full counts`)
 vitest(process.execPath, counted, { HEADGATE_PROVE: '1' })
 
-/** What counts keys or round trips, or speaks of one partition; over a cluster each has cases of its own. */
-const OF_ONE_PARTITION = [
-  'src/requests/limiter/places.test.ts',
-  'src/requests/limiter/round-trips.test.ts',
-  'src/secrets/signer/clock-record.test.ts',
-  'src/secrets/signer/shards.test.ts',
-]
-
-say(`the suites of the pillars over a pretended cluster, without ${OF_ONE_PARTITION.join(', ')}`)
-vitest(
-  process.execPath,
-  [
-    ...['src/requests', 'src/spending', 'src/subjects', 'src/secrets/signer'],
-    ...OF_ONE_PARTITION.flatMap((path) => ['--exclude', path]),
-  ],
-  { HEADGATE_STORE: 'cluster' },
-)
+for (const [kind, without] of Object.entries(OTHER_STORES)) {
+  say(`the suites of the pillars over ${kind}, without ${without.join(', ')}`)
+  // Files of some hundred stores for a moment: in memory, where the system has a folder for that.
+  const folder = existsSync('/dev/shm') ? { TMPDIR: '/dev/shm' } : {}
+  vitest(process.execPath, PILLARS, { HEADGATE_STORE: kind, ...folder })
+}
 
 /** What reads sources and pages as text, or does sums for the bench: the same on every Node. */
 const INDEPENDENT = ['test/architecture', 'test/docs', 'test/bench']

@@ -1,4 +1,5 @@
 /** Stores on real servers for tests: each in a place of its own on the server that all share. */
+import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
 import { Pool } from 'pg'
 import type { ServiceKind } from '../../scripts/services.js'
@@ -22,9 +23,7 @@ export interface RemotePlace {
 }
 
 /** For what hangs only: a busy machine may take long. */
-const TIMEOUT = seconds(120)
-
-let places = 0
+const FOR_LONG = { timeout: seconds(120), patience: seconds(120) }
 
 /** Undefined where there is no such server here; that was printed. */
 export const remotePlace = async (kind: ServiceKind): Promise<RemotePlace | undefined> => {
@@ -34,7 +33,8 @@ export const remotePlace = async (kind: ServiceKind): Promise<RemotePlace | unde
 
 /** On a server of the test's own. */
 export const placeAt = (kind: ServiceKind, url: string): RemotePlace => {
-  const name = `t${process.pid}_${places++}`
+  // Not counted: a process runs many files, and each begins to count anew.
+  const name = `t${randomUUID().replaceAll('-', '')}`
   const through = (port: number | undefined): string =>
     port === undefined ? url : url.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${port}`)
   if (kind === 'postgres') {
@@ -42,7 +42,7 @@ export const placeAt = (kind: ServiceKind, url: string): RemotePlace => {
       url,
       name,
       open: (settings, port) =>
-        postgres({ timeout: TIMEOUT, ...settings, url: through(port), schema: name }),
+        postgres({ ...FOR_LONG, ...settings, url: through(port), schema: name }),
       clear: () => clearSchema(url, name),
     }
   }
@@ -50,7 +50,7 @@ export const placeAt = (kind: ServiceKind, url: string): RemotePlace => {
   return {
     url,
     name: prefix,
-    open: (settings, port) => redis({ timeout: TIMEOUT, ...settings, url: through(port), prefix }),
+    open: (settings, port) => redis({ ...FOR_LONG, ...settings, url: through(port), prefix }),
     clear: () => clearPrefix(url, prefix),
   }
 }

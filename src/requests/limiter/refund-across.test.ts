@@ -35,7 +35,8 @@ const cluster = () => {
     limiter({ store: over(fails), limits: HITS })
   const left = async (id: string) =>
     (await server().check({ limit: 'Hits', id, cost: 0 })).remaining
-  return { clock, inner, server, left }
+  const lefts = async () => [await left('ann'), await left('bob')]
+  return { clock, inner, server, left, lefts }
 }
 
 const DOWN = { code: 'STORE_UNAVAILABLE', thing: 'store', rule: 'must answer' } as const
@@ -43,20 +44,19 @@ const DOWN = { code: 'STORE_UNAVAILABLE', thing: 'store', rule: 'must answer' } 
 const touches = (id: string) => (guess: readonly Key[]) => guess.includes(`requests/{${id}}/Hits`)
 
 test('a spend that charged nothing is unknown to a refund, and is charged and given back later', async () => {
-  const { server, left } = cluster()
+  const { server, lefts } = cluster()
   const dead = server((guess) => touches('ann')(guess) || touches('bob')(guess))
   await expect(dead.spend(both)).rejects.toThrow('must answer')
-  expect(await mistakeOfPromise(server().refund({ operationId: 'a' }))).toMatchObject({
-    code: 'OPERATION_UNKNOWN',
-  })
+  const unknown = { code: 'OPERATION_UNKNOWN' }
+  expect(await mistakeOfPromise(server().refund({ operationId: 'a' }))).toMatchObject(unknown)
   expect(await server().spend(both)).toMatchObject({ allowed: true })
-  expect([await left('ann'), await left('bob')]).toEqual([4, 4])
+  expect(await lefts()).toEqual([4, 4])
   expect(await server().refund({ operationId: 'a' })).toMatchObject({ allowed: true })
-  expect([await left('ann'), await left('bob')]).toEqual([5, 5])
+  expect(await lefts()).toEqual([5, 5])
 })
 
 test('a leg that was given back is charged by a retry, though a refund came between', async () => {
-  const { server, left, clock } = cluster()
+  const { server, left, lefts, clock } = cluster()
   const broken = server(touches('bob'))
   await expect(broken.spend(both)).rejects.toThrow('must answer')
   await expect(broken.spend(both)).rejects.toThrow('must answer')
@@ -66,11 +66,11 @@ test('a leg that was given back is charged by a retry, though a refund came betw
     .catch(() => undefined)
   clock.advance(seconds(1))
   expect(await server().spend(both)).toMatchObject({ allowed: true })
-  expect([await left('ann'), await left('bob')]).toEqual([4, 4])
+  expect(await lefts()).toEqual([4, 4])
 })
 
 test('a refund of more than was charged gives nothing back, though the reply to its claim was lost', async () => {
-  const { inner, server, left } = cluster()
+  const { inner, server, lefts } = cluster()
   await server().spend(both)
   let lost = 0
   const transact: Store['transact'] = async (step, guess = [], intent) => {
@@ -90,9 +90,9 @@ test('a refund of more than was charged gives nothing back, though the reply to 
   await expect(deaf.refund(tooMuch)).rejects.toThrow('must answer')
   const mistake = { code: 'OPERATION_CHARGES' }
   expect(await mistakeOfPromise(server().refund(tooMuch))).toMatchObject(mistake)
-  expect([await left('ann'), await left('bob')]).toEqual([4, 4])
+  expect(await lefts()).toEqual([4, 4])
   expect(await server().refund({ operationId: 'a' })).toMatchObject({ allowed: true })
-  expect([await left('ann'), await left('bob')]).toEqual([5, 5])
+  expect(await lefts()).toEqual([5, 5])
 })
 
 test('a replay charges nothing under a limit that came into force since, and is not refused by it', async () => {

@@ -1,0 +1,2 @@
+export declare const PILLARS: readonly string[]
+export declare const OTHER_STORES: Readonly<Record<string, readonly string[]>>
