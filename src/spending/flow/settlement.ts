@@ -19,7 +19,7 @@ import { grantIsOver, type HoldPins, pinsOf, sumOf } from '../plans/funds.ts'
 import type { Plan } from '../plans/plan.ts'
 import { payingPlan, planById, resolvePlan } from '../plans/resolve.ts'
 import { takeBack } from '../plans/rollover.ts'
-import { isCompacted, type SpendingWindow, windowAt } from '../windows/calendar.ts'
+import { keptWindow, type SpendingWindow, windowAt } from '../windows/calendar.ts'
 import { isOff, offAnswer } from './admission.ts'
 import type { SpendingCharge, Standings } from './answer.ts'
 import {
@@ -80,7 +80,7 @@ export const captureAct = (ask: CaptureAsk): SpendingAct<SpendingCharge> => {
     const how = { ends: false, note, operationId, captured: amount, paid, at: ask.at }
     const made = chargeHold(view, next, how)
     const party = { ...hold.party, ...paid }
-    const booking = { window: windowOfHold(view, hold), party, amount, hold: hold.id }
+    const booking = { window: keptWindow(view.calendar, hold.window), party, amount, hold: hold.id }
     return { ...made, result: { ...made.result, booking } }
   }
   return { guess: onHold(holdId, once, { given: ask }), step: underBookingId(once, step) }
@@ -179,12 +179,8 @@ function windowOf({ calendar, settings, now }: PayerView, at: Instant = now): Sp
   const { rememberFor = REMEMBER_FOR, compactAfter = rememberFor } = settings
   const known = Math.min(rememberFor, compactAfter)
   const then = now - at < known ? windowAt(calendar, at, settings.window) : calendar.window
-  return isCompacted(calendar, then) ? calendar.window : then
+  return keptWindow(calendar, then)
 }
-
-/** Each capture has its hold remembered for longer, perhaps until its window is compacted. */
-const windowOfHold = ({ calendar }: PayerView, { window }: HoldRecord): SpendingWindow =>
-  isCompacted(calendar, window) ? calendar.window : window
 
 /** Undefined for now: an entry has a time of its own. */
 function earlier({ now }: PayerView, at: Instant | undefined): Instant | undefined {
@@ -224,7 +220,7 @@ function chargeHold(
   how: HoldCharge,
 ): LedgerChange<SpendingCharge> {
   const { party, expiresAt, amount, open } = hold
-  const window = windowOfHold(view, hold)
+  const window = keptWindow(view.calendar, hold.window)
   const due = typeof hold.final === 'bigint' ? maxAmount(hold.final, hold.captured) : hold.captured
   const spent = due - hold.charged
   const expired = expiresAt <= view.now
@@ -283,14 +279,13 @@ interface HoldEffect extends HoldPins {
 function entriesOf(hold: HoldRecord, how: HoldCharge, effect: HoldEffect): readonly EntryDraft[] {
   const { party, expiresAt } = hold
   const { ends, note, operationId, paid, at: happened } = how
-  const { window, spent, unspent, fromHold, released, overage, expired, taken, returned, made } =
-    effect
+  const { window, spent, unspent, fromHold, released, overage, taken, returned, made } = effect
   const said = { happened, note, operationId }
   const common = { window: window.startsAt, party, hold: hold.id, expiresAt, ...said }
   const flags: EntryFlag[] = [
-    ...(expired && spent > 0n ? LATE : []),
+    ...(effect.expired && spent > 0n ? LATE : []),
     ...(overage > 0n ? OVERAGE : []),
-    ...(expired ? EXPIRED : []),
+    ...(effect.expired ? EXPIRED : []),
   ]
   const lost = returned.filter(({ grant }) => made.expiredGrants.has(grant))
   const back = returned.filter(({ grant }) => !made.expiredGrants.has(grant))
@@ -326,7 +321,7 @@ const EXPIRED: readonly EntryFlag[] = ['expired']
 
 function alreadyEnded(view: PayerView, hold: HoldRecord): LedgerChange<SpendingCharge> {
   const { party } = hold
-  const window = windowOfHold(view, hold)
+  const window = keptWindow(view.calendar, hold.window)
   const balances = readBalances(view, window.startsAt, budgetsOf(party))
   const plan = party.plan === undefined ? undefined : planById(view, party.plan)
   const allowance = plan && readAllowance(view, plan, window.startsAt)

@@ -46,6 +46,13 @@ export const isCompacted = (
   { startsAt }: SpendingWindow,
 ): boolean => startsAt < compacted
 
+/**
+ * Where a charge to a window counts: in that of now, if it was compacted meanwhile. A hold may outlive its
+ * window by that much, since each capture has it remembered for longer.
+ */
+export const keptWindow = (calendar: Calendar, window: SpendingWindow): SpendingWindow =>
+  isCompacted(calendar, window) ? calendar.window : window
+
 /** Changed rules take effect in the next window: a reload gives no caller a fresh window. */
 export const calendarAt = (
   now: Instant,
