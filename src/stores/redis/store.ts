@@ -4,7 +4,7 @@
  */
 import type { Span } from '../../core/time.ts'
 import { lastSeen } from '../remote/last-seen.ts'
-import { ANSWER_WITHIN, openLine, type ServerLine } from '../remote/line.ts'
+import { ANSWER_WITHIN, openLines, type ServerLine } from '../remote/line.ts'
 import { type Optimist, type OptimistSettings, optimist } from '../remote/optimist.ts'
 import { type SharedStore, sharedStore } from '../remote/shared-store.ts'
 import { parseRedisUrl } from './address.ts'
@@ -61,7 +61,12 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
   const thing = isCluster ? 'the Redis Cluster store' : 'the Redis store'
   const { script = address.script } = options
   const link = openLink(address, { timeout, ca: options.ca })
-  const newLine = () => openLine({ thing, isAnswer: isRedisReply, timeout })
+  const newLine = openLines({
+    thing,
+    isAnswer: isRedisReply,
+    timeout,
+    ...(options.observe && { observe: options.observe }),
+  })
   const names = redisNames(prefix)
   const places = { link, line: newLine(), names }
   const store = sharedStore({
