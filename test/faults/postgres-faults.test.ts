@@ -1,9 +1,10 @@
 /** What PostgreSQL itself may answer, or not: each is a store that is unwell, or nothing that anyone notices. */
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Client } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Service } from '../../scripts/services.js'
+import { answer, type View } from '../../src/core/store.ts'
 import { millis } from '../../src/core/time.ts'
 import { createLimiter } from '../../src/requests/limiter/verbs.ts'
 import { acmeCatalog } from '../support/acme-catalog.ts'
@@ -25,20 +26,47 @@ const clientOf = async (url: string): Promise<Client> => {
   return client
 }
 
-interface Opened {
-  readonly settings?: readonly string[]
-  readonly timeout?: number
-  readonly parameters?: string
+const shared = await sharedUrl('postgres')
+
+/** On a server that the test may end. */
+const ownServer = async () => {
+  const service = await ownService('postgres')
+  const store = placeAt('postgres', service.url).open({ timeout: millis(60_000) })
+  onTestFinished(() => store.close())
+  await addOne(store)
+  return { service, store, client: await clientOf(service.url) }
 }
 
-const open = async ({ settings = [], timeout = 60_000, parameters = '' }: Opened = {}) => {
-  const service = await ownService('postgres', settings)
-  const place = placeAt('postgres', `${service.url}${parameters}`)
-  const store = place.open({ timeout: millis(timeout) })
-  onTestFinished(() => store.close())
-  const client = await clientOf(service.url)
+let databases = 0
+
+/** A database and a user of its own on the server that all share: what is done to them concerns nobody else. */
+const ownDatabase = async (parameters = '') => {
+  const client = await clientOf(shared ?? '')
+  const name = `faults_${process.pid}_${databases++}`
+  await client.query(`CREATE ROLE ${name} LOGIN`)
+  await client.query(`CREATE DATABASE ${name} OWNER ${name}`)
+  const own = (shared ?? '').replace(/headgate@/, `${name}@`).replace(/postgres$/, name)
+  const place = placeAt('postgres', `${own}${parameters}`)
+  const store = place.open({ timeout: millis(60_000) })
+  onTestFinished(async () => {
+    await store.close()
+    await client.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    await client.query(`DROP ROLE ${name}`)
+  })
   await addOne(store)
-  return { service, place, store, client }
+  return {
+    name,
+    place,
+    store,
+    /** Elsewhere on the server. */
+    outside: client,
+    /** In the database, and allowed everything. */
+    client: await clientOf((shared ?? '').replace(/postgres$/, name)),
+    endSessions: () =>
+      client.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${name}'`,
+      ),
+  }
 }
 
 /** Where the server keeps its data, and the process that does. */
@@ -48,21 +76,21 @@ const dataOf = async (client: Client) => {
   return { folder, pid }
 }
 
-/** Until so many sessions wait for locks that others have. */
+/** Until so many sessions of a database wait for locks that others have. */
 const untilSomeWait = async (client: Client, sessions = 1) => {
-  const text = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+  const text = `SELECT 1 FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()`
   while ((await client.query(text)).rows.length < sessions) {}
 }
 
-describe.skipIf((await sharedUrl('postgres')) === undefined)('a PostgreSQL server', () => {
+describe.skipIf(shared === undefined)('a PostgreSQL server', () => {
   test('that ends our connections costs the calls on them, and no more', async () => {
-    const { store, client, place } = await open()
+    const { store, client, place, endSessions } = await ownDatabase()
     await client.query(`BEGIN; LOCK TABLE ${place.name}.items`)
     const lost = addOne(store)
+    lost.catch(() => {})
     await untilSomeWait(client)
-    await client.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'headgate'",
-    )
+    await endSessions()
     await expect(lost).rejects.toThrow('administrator command')
     await client.query('ROLLBACK')
     expect(await addOne(store)).toBe(2)
@@ -70,97 +98,68 @@ describe.skipIf((await sharedUrl('postgres')) === undefined)('a PostgreSQL serve
   })
 
   test('that became read-only takes nothing, and is used again once it takes writes', async () => {
-    const { store, client } = await open()
+    const { name, store, outside, endSessions } = await ownDatabase()
     const readOnly = async (on: boolean) => {
-      await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${on ? 'on' : 'off'}`)
-      await client.query('SELECT pg_reload_conf()')
+      await outside.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${on}`)
     }
-    await client.query('SET default_transaction_read_only = off')
     await readOnly(true)
-    let refused: unknown
-    while (refused === undefined) {
-      await addOne(store).catch((error: unknown) => {
-        refused = error
-      })
-    }
-    expect(String(refused)).toContain('read-only transaction')
+    await endSessions()
+    expect(await refusalOf(() => addOne(store), /read-only/)).toContain('read-only transaction')
+    // Sessions keep what they began with: none of them may be kept.
     await readOnly(false)
     const count = await untilItAnswers(() => addOne(store))
     expect(await entriesOf(store)).toEqual(upTo(count))
   })
 
   test('that became a standby shows nothing, as it may be old; and is used again once promoted', async () => {
-    const { service, store, client } = await open()
+    const { service, store, client } = await ownServer()
     const { folder } = await dataOf(client)
     const { uid, gid } = statSync(folder)
     writeFileSync(`${folder}/standby.signal`, '')
     chownSync(`${folder}/standby.signal`, uid, gid)
     await service.restart()
-    const refusals: string[] = []
     for (const ask of [counted, entriesOf, addOne]) {
-      let refused: string | undefined
-      // The connections of before are cut first, and then nobody is asked for a moment.
-      while (refused === undefined || !/standby|read-only/.test(refused)) {
-        await ask(store).then(
-          () => expect.unreachable('a standby was asked'),
-          (error: unknown) => {
-            refused = String(error)
-          },
-        )
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-      refusals.push(refused)
+      const refused = await refusalOf(() => ask(store), /standby|read-only/)
+      expect(refused).toMatch(/STORE_UNAVAILABLE|must be reachable and take writes/)
     }
-    expect(refusals).toHaveLength(3)
     const again = await clientOf(service.url)
     await again.query('SELECT pg_promote()')
-    const count = await untilItAnswers(() => addOne(store))
-    expect(count).toBe(2)
+    expect(await untilItAnswers(() => addOne(store))).toBe(2)
     expect(await entriesOf(store)).toEqual([1, 2])
   })
 
   test('without a connection left is tried now and then, and used once there is one', async () => {
-    const { service, place, store, client } = await open({ settings: ['-c', 'max_connections=12'] })
-    await client.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'headgate'",
-    )
-    const held: Client[] = []
-    for (let full = false; !full; ) {
-      const more = new Client({ connectionString: service.url })
-      await more.connect().then(
-        () => held.push(more),
-        () => {
-          full = true
-        },
-      )
-    }
+    const { name, place, store, outside, endSessions } = await ownDatabase()
+    const limit = (count: number) => outside.query(`ALTER ROLE ${name} CONNECTION LIMIT ${count}`)
+    await limit(0)
+    await endSessions()
     const late = place.open()
-    await expect(late.opened()).rejects.toThrow(/too many clients|connection slots/)
-    await expect(addOne(store)).rejects.toEqual(UNAVAILABLE)
-    for (const one of held) await one.end()
-    expect(await untilItAnswers(() => addOne(store))).toBeGreaterThan(1)
+    await expect(late.opened()).rejects.toThrow('too many connections')
+    expect(await refusalOf(() => addOne(store), /too many/)).toContain('too many connections')
+    await limit(-1)
+    expect(await untilItAnswers(() => addOne(store))).toBe(2)
     await untilItAnswers(() => late.opened())
     await late.close()
   })
 
   test('that ends a deadlock at our cost rolled all of it back: it is sent again, and nobody notices', async () => {
+    const { client, place, store, name, outside } = await ownDatabase()
+    await outside.query(`ALTER ROLE ${name} SUPERUSER`)
+    await outside.query(`ALTER ROLE ${name} SET deadlock_timeout = 50`)
     let retries = 0
-    const { client, place, store, service } = await open({
-      settings: ['-c', 'deadlock_timeout=50'],
-    })
     const patient = place.open({
       observe: ({ kind }) => {
         if (kind === 'retry') retries += 1
       },
     })
-    onTestFinished(() => patient.close())
     const commit = {
       writes: ['a', 'b', 'c'].map((key) => ({ key, value: '1' })),
       appends: [],
       result: 'done',
     }
     await store.transact(() => commit)
-    const [other, third] = [await clientOf(service.url), await clientOf(service.url)]
+    const inside = (shared ?? '').replace(/postgres$/, name)
+    const [other, third] = [await clientOf(inside), await clientOf(inside)]
     const lock = (by: Client, key: string) =>
       by.query(`SELECT 1 FROM ${place.name}.items WHERE key = '${key}' FOR UPDATE`)
     await other.query("BEGIN; SET LOCAL deadlock_timeout = '10min'")
@@ -177,12 +176,14 @@ describe.skipIf((await sharedUrl('postgres')) === undefined)('a PostgreSQL serve
     expect(retries).toBe(1)
     await other.query('COMMIT')
     expect(await call).toBe('done')
+    await patient.close()
   })
 
   test('that cannot serialise our transaction with another is asked again', async () => {
-    const { client, place, store } = await open()
+    const { client, place, store } = await ownDatabase()
     await client.query(`CREATE SEQUENCE ${place.name}.tries;
-      CREATE FUNCTION ${place.name}.fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      CREATE FUNCTION ${place.name}.fail() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+      BEGIN
         IF nextval('${place.name}.tries') < 3 THEN
           RAISE EXCEPTION 'could not serialize access' USING ERRCODE = '40001';
         END IF;
@@ -195,19 +196,19 @@ describe.skipIf((await sharedUrl('postgres')) === undefined)('a PostgreSQL serve
   })
 
   test('restarted or crashed in the middle of our transaction has done nothing of it', async () => {
-    const { service, place, store, client } = await open()
-    const ends: readonly ((pid: number) => void)[] = [
-      (pid) => process.kill(pid, 'SIGINT'),
-      (pid) => process.kill(pid, 'SIGKILL'),
-    ]
-    for (const [i, end] of ends.entries()) {
-      const before = i === 0 ? client : await clientOf(service.url)
-      const { pid } = await dataOf(before)
-      await before.query(`BEGIN; LOCK TABLE ${place.name}.entries`)
+    const service = await ownService('postgres')
+    const place = placeAt('postgres', service.url)
+    const store = place.open({ timeout: millis(60_000) })
+    onTestFinished(() => store.close())
+    await addOne(store)
+    for (const [i, signal] of (['SIGINT', 'SIGKILL'] as const).entries()) {
+      const client = await clientOf(service.url)
+      const { pid } = await dataOf(client)
+      await client.query(`BEGIN; LOCK TABLE ${place.name}.entries`)
       const lost = addOne(store)
       lost.catch(() => {})
-      await untilSomeWait(await clientOf(service.url))
-      end(pid)
+      await untilSomeWait(client)
+      process.kill(pid, signal)
       await expect(lost).rejects.toEqual(UNAVAILABLE)
       await service.restart()
       expect(await untilItAnswers(() => counted(store))).toBe(1 + i)
@@ -219,45 +220,49 @@ describe.skipIf((await sharedUrl('postgres')) === undefined)('a PostgreSQL serve
   test('whose disk is full takes nothing, not a part of it, until there is room', async ({
     skip,
   }) => {
-    const { client, store, place, service } = await open()
-    const folder = `${(await dataOf(client)).folder}/../full`
-    const mounted = mountSmall(folder, (await dataOf(client)).folder)
-    if (mounted !== undefined) {
-      console.log(`headgate: the test of a full disk is skipped: ${mounted}`)
-      skip(mounted)
+    const { name, client, store, place } = await ownDatabase()
+    const { folder: data } = await dataOf(client)
+    const folder = `${data}/../full`
+    const reason = mountSmall(folder, data)
+    if (reason !== undefined) {
+      console.log(`headgate: the test of a full disk is skipped: ${reason}`)
+      skip(reason)
     }
-    await client.query(`CREATE TABLESPACE small LOCATION '${folder}'`)
-    for (const table of ['items', 'entries']) {
-      await client.query(`ALTER TABLE ${place.name}.${table} SET TABLESPACE small`)
-    }
-    const write = (i: number) => ({
-      writes: [{ key: 'big', value: `${i}${'x'.repeat(4_000)}` }],
-      appends: [{ stream: 'big', entry: `${i}` }],
-      result: i,
-    })
+    await client.query(`CREATE TABLESPACE ${name} LOCATION '${folder}'`)
+    const move = (to: string) =>
+      client.query(`ALTER TABLE ${place.name}.entries SET TABLESPACE ${to}`)
+    await move(name)
+    const add = (i: number) =>
+      store.transact(() => ({
+        writes: [{ key: 'count', value: String(i) }],
+        appends: [{ stream: 'big', entry: randomBytes(40_000).toString('base64') }],
+        result: i,
+      }))
     let written = 0
-    let refused: unknown
-    while (refused === undefined) {
-      await store
-        .transact(() => write(written))
-        .then(
-          () => {
-            written += 1
-          },
-          (error: unknown) => {
-            refused = error
-          },
-        )
-    }
-    expect(String(refused)).toMatch(/No space left on device/)
-    expect(await store.read('big', 0, 10_000)).toHaveLength(Math.min(written, 10_000))
-    const room = await clientOf(service.url)
-    await room.query(`ALTER TABLE ${place.name}.items SET TABLESPACE pg_default`)
-    await room.query(`ALTER TABLE ${place.name}.entries SET TABLESPACE pg_default`)
-    expect(await untilItAnswers(() => store.transact(() => write(written)))).toBe(written)
-    await room.query('DROP TABLESPACE small')
+    const refused = await refusalOf(async () => {
+      written = await add(written + 1)
+    }, /./)
+    expect(refused).toContain('No space left on device')
+    expect(await store.read('big', 0, 100)).toHaveLength(written)
+    const read = (view: View) => answer(view.read('count'))
+    expect(await store.transact(read, ['count'], 'look')).toEqual([String(written)])
+    await move('pg_default')
+    expect(await add(written + 1)).toBe(written + 1)
+    await client.query(`DROP TABLESPACE ${name}`)
   })
 })
+
+/** Calls until it is refused in such words. The first calls may succeed, or fail for having been cut. */
+const refusalOf = async (call: () => Promise<unknown>, words: RegExp): Promise<string> => {
+  for (;;) {
+    const refused = await call().then(
+      () => '',
+      (error: unknown) => String(error),
+    )
+    if (refused !== '' && words.test(refused)) return refused
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
 
 /** Why not, or undefined. Unmounted with the test. */
 function mountSmall(folder: string, like: string): string | undefined {
@@ -276,16 +281,17 @@ function mountSmall(folder: string, like: string): string | undefined {
   return undefined
 }
 
-describe.skipIf((await sharedUrl('postgres')) === undefined)('the way to PostgreSQL', () => {
-  const far = async (service: Service) => {
-    const proxy = await openProxy({ port: service.ports[0] ?? 0, isCommit })
+describe.skipIf(shared === undefined)('the way to PostgreSQL', () => {
+  const far = async () => {
+    const port = Number(/:(\d+)\//.exec(shared ?? '')?.[1])
+    const proxy = await openProxy({ port, isCommit })
     onTestFinished(() => proxy.close())
     return proxy
   }
 
   test('of 200 ms lets exactly the burst through, shared with one that is near', async () => {
-    const { service, place, store } = await open()
-    const proxy = await far(service)
+    const { place, store } = await ownDatabase()
+    const proxy = await far()
     const away = place.open({ timeout: millis(60_000), patience: millis(60_000) }, proxy.port)
     await away.opened()
     proxy.delayMs = 200
@@ -302,8 +308,8 @@ describe.skipIf((await sharedUrl('postgres')) === undefined)('the way to Postgre
   })
 
   test('cut again and again under load: each effect that was told is there, each at most once', async () => {
-    const { service, place } = await open()
-    const proxy = await far(service)
+    const { place } = await ownDatabase()
+    const proxy = await far()
     const store = place.open({ timeout: millis(60_000) }, proxy.port)
     const told: number[] = []
     let failed = 0
