@@ -12,6 +12,7 @@ import {
   loadConfiguration,
 } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
+import { describeStoreUrl } from '../config/store-url.ts'
 import type { TokenRecord } from '../config/tokens.ts'
 import { type ConfigurationSource, configurationSource } from '../requests/open.ts'
 import type { SpendingService } from '../spending/open.ts'
@@ -20,6 +21,7 @@ import { refuseOpenBinding } from './access.ts'
 import { type Log, SILENT } from './log.ts'
 import type { Metrics, ReloadOutcome } from './metrics.ts'
 import { openStore } from './open-store.ts'
+import { failurePolicies, type StoreWatch, watchStore } from './store-watch.ts'
 
 export interface CatalogStatus {
   /** When the catalog in force was loaded, in milliseconds since the epoch. */
@@ -47,6 +49,7 @@ export interface Headgate {
   readonly spending?: SpendingService
   /** Absent where they are off. */
   readonly subjects?: Subjects
+  readonly storeWatch: Pick<StoreWatch, 'downSince'>
   /** Those in force now. To be asked at every request, so that a revoked token is revoked at once. */
   tokens(): readonly TokenRecord[]
   close(): Promise<void>
@@ -102,14 +105,25 @@ async function open(
   const first = await load()
   const { settings } = first
   if (serving) refuseOpenBinding(settings)
+  let inForce = () => first.catalog
+  const storeWatch = watchStore({
+    store: describeStoreUrl(settings.store),
+    log,
+    clock,
+    metrics: metrics?.store,
+    consequence: () => ({ onStoreFailure: failurePolicies(inForce()) }),
+  })
   const store = await openStore(settings.store, {
-    ...(metrics && { onCommit: metrics.commit }),
+    observe: storeWatch.observe,
+    ...(metrics && { onCommit: metrics.commit, onGroup: metrics.store.group }),
     mustKeep:
       first.spending !== undefined && pillars.includes('spending') && !settings.acceptRedisLosses,
   })
   const parts = { first, load, environment, store, metrics, serving, clock, log, pillars }
   try {
-    return await putTogether(parts)
+    const opened = await putTogether(parts)
+    inForce = opened.catalog.current
+    return { ...opened, storeWatch }
   } catch (error) {
     await store.close()
     throw error
@@ -128,7 +142,7 @@ interface Parts {
   readonly pillars: readonly PillarName[]
 }
 
-async function putTogether(parts: Parts): Promise<OpenPillar> {
+async function putTogether(parts: Parts): Promise<Omit<OpenPillar, 'storeWatch'>> {
   const { first, load, store, metrics, serving, clock, log, pillars } = parts
   const { settings } = first
   const { rememberFor, perToken } = settings.operations

@@ -6,6 +6,7 @@ import { assert } from '../../core/errors.ts'
 import type { GcraLimit } from '../../core/gcra.ts'
 import type { Store, View } from '../../core/store.ts'
 import { type Span, seconds } from '../../core/time.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { thisMachine } from '../../lib/machine.ts'
 import { oneRunAhead } from '../../lib/one-at-a-time.ts'
 import { type Poller, startPoller, type Timers } from '../../lib/poller.ts'
@@ -31,9 +32,12 @@ import {
 } from '../../secrets/index.ts'
 import { memory } from '../../stores/memory/index.ts'
 import { type ClockWatch, httpTime, startClockWatch } from '../app/clock.ts'
+import { createSampler } from '../app/journal.ts'
 import type { Log } from '../app/log.ts'
 import { openStore } from '../app/open-store.ts'
+import { watchStore } from '../app/store-watch.ts'
 import { VERSION } from '../app/version.ts'
+import { describeStoreUrl } from '../config/store-url.ts'
 import type { OuterRate, SignerSettings } from './config.ts'
 import { openFiles, type SignerFiles } from './files.ts'
 import { createSignerMetrics, type SignerMetrics } from './metrics.ts'
@@ -95,8 +99,17 @@ interface Parts {
 async function assemble(parts: Parts): Promise<OpenSigner> {
   const { settings, log, files, evaluator, metrics, machine } = parts
   const { keys } = files
+  const { observe } = watchStore({
+    store: describeStoreUrl(settings.store),
+    log,
+    clock: systemClock,
+    metrics: metrics.store,
+    consequence: () => ({ answers: 'none: nothing is signed' }),
+  })
   const store = await openStore(settings.store, {
+    observe,
     onCommit: () => metrics.commit(),
+    onGroup: metrics.store.group,
     mustKeep: !settings.acceptRedisLosses,
   })
   const sources = settings.timeSources.map((url) => httpTime(url))
@@ -107,6 +120,7 @@ async function assemble(parts: Parts): Promise<OpenSigner> {
     log,
     onVerdict: metrics.clock,
   })
+  const logFault = faultLogger(log)
   const signer = createSigner({
     store,
     machine,
@@ -123,7 +137,7 @@ async function assemble(parts: Parts): Promise<OpenSigner> {
     outerLimit: createOuterLimit(settings),
     observe: (event) => {
       metrics.answer(event)
-      logFault(log, event)
+      logFault(event)
     },
   })
   const { keepAudit: keep } = settings
@@ -151,15 +165,20 @@ function registryOptions(
   }
 }
 
-/** Refusals are counted and not logged: a flood of them must not fill a disk. */
-function logFault(log: Log, { endpoint, outcome, fault }: SignerEvent): void {
-  if (fault === undefined) return
-  const facts = { err: fault, endpoint, outcome }
-  if (outcome === 'STORE_DOWN') log.warn(facts, 'the store failed a request')
-  else if (outcome === 'CHAIN_DOWN') log.warn(facts, 'the node of the chain failed a request')
-  // The pool told of its thread already, and the block that a chain has not come to is the client's choice.
-  else if (outcome !== 'EVALUATOR_DOWN' && outcome !== 'CHAIN_BEHIND') {
-    log.error(facts, 'a request failed by a fault of the signer')
+/** Refusals are counted and not logged, and of a store that is down one a second: a flood must not fill a disk. */
+function faultLogger(log: Log): (event: SignerEvent) => void {
+  const sampleDown = createSampler({ oneIn: 1, perSecond: 1 }, () => performance.now())
+  return ({ endpoint, outcome, fault }) => {
+    if (fault === undefined) return
+    const facts = { err: fault, endpoint, outcome }
+    if (outcome === 'STORE_DOWN') {
+      const leftOut = sampleDown()
+      if (leftOut !== undefined) log.warn({ ...facts, leftOut }, 'the store failed a request')
+    } else if (outcome === 'CHAIN_DOWN') log.warn(facts, 'the node of the chain failed a request')
+    // The pool told of its thread already, and the block that a chain has not come to is the client's choice.
+    else if (outcome !== 'EVALUATOR_DOWN' && outcome !== 'CHAIN_BEHIND') {
+      log.error(facts, 'a request failed by a fault of the signer')
+    }
   }
 }
 

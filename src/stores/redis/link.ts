@@ -106,16 +106,30 @@ function clusterLink(address: RedisAddress, options: LinkOptions): RedisLink {
 /** What a server and a cluster have in common. */
 function linkOf(client: Redis | Cluster): Omit<RedisLink, 'nodes'> {
   let isClosed = false
-  // Told to those who call.
-  client.on('error', () => {})
+  // What is wrong with the connection: a call that finds none is told only that it was not tried again.
+  let trouble: Error | undefined
+  client.on('error', (error: Error) => {
+    trouble = error
+  })
+  client.on('ready', () => {
+    trouble = undefined
+  })
   // ioredis gives up for good when a Sentinel tells it of a new master just while it connects.
   client.on('end', () => {
     const connect = () => (isClosed ? undefined : client.connect().catch(() => {}))
     if (!isClosed) setTimeout(connect, RECONNECT_MS)
   })
+  const told = async (calling: Promise<unknown>): Promise<unknown> => {
+    try {
+      return await calling
+    } catch (cause) {
+      const isUntried = cause instanceof Error && cause.name === 'MaxRetriesPerRequestError'
+      throw isUntried && trouble !== undefined ? trouble : cause
+    }
+  }
   return {
-    call: (command, ...args) => client.call(command, ...args),
-    run: runner((command, words) => client.call(command, words)),
+    call: (command, ...args) => told(client.call(command, ...args)),
+    run: runner((command, words) => told(client.call(command, words))),
     close: async () => {
       isClosed = true
       client.disconnect()

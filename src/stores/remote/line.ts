@@ -32,6 +32,8 @@ export type TripOutcome = 'answered' | 'refused' | 'cut' | 'timeout'
 /** What those who run a store on another machine want to know of it. */
 export type StoreEvent =
   | { readonly kind: 'trip'; readonly outcome: TripOutcome }
+  /** Not made, as the store is known to be down. */
+  | { readonly kind: 'spared' }
   /** Sent again, as the server had turned it back whole. */
   | { readonly kind: 'retry' }
   /** From now on calls fail at once, but for one now and then that finds out. */
@@ -75,7 +77,10 @@ export const openLine = (options: LineOptions): ServerLine => {
   return {
     ask: async (work) => {
       if (down !== undefined) {
-        if (uptime() < down.probeAt) throw unavailable(thing, down.cause)
+        if (uptime() < down.probeAt) {
+          observe({ kind: 'spared' })
+          throw unavailable(thing, down.cause)
+        }
         // This call finds out; the others need not wait for it.
         down = { ...down, probeAt: uptime() + Math.max(PROBE_EVERY, timeout) }
       }
@@ -105,7 +110,7 @@ export const openLines = ({ observe, ...options }: LineOptions): (() => ServerLi
     const hear = (event: StoreEvent): void => {
       if (event.kind === 'up') failing.delete(line)
       else if (event.kind === 'down' || failing.has(line)) failing.set(line, uptime())
-      if (event.kind === 'trip' || event.kind === 'retry') observe?.(event)
+      if (event.kind !== 'down' && event.kind !== 'up') observe?.(event)
       for (const [other, at] of failing) if (uptime() - at > TOLD_FOR) failing.delete(other)
       if (failing.size > 0 === isDown) return
       isDown = failing.size > 0
