@@ -12,7 +12,6 @@ import {
   loadConfiguration,
 } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
-import { describeStoreUrl } from '../config/store-url.ts'
 import type { TokenRecord } from '../config/tokens.ts'
 import { type ConfigurationSource, configurationSource } from '../requests/open.ts'
 import type { SpendingService } from '../spending/open.ts'
@@ -107,11 +106,11 @@ async function open(
   if (serving) refuseOpenBinding(settings)
   let inForce = () => first.catalog
   const storeWatch = watchStore({
-    store: describeStoreUrl(settings.store),
+    store: settings.store,
     log,
     clock,
     metrics: metrics?.store,
-    consequence: () => ({ onStoreFailure: failurePolicies(inForce()) }),
+    policies: () => failurePolicies(inForce()),
   })
   const store = await openStore(settings.store, {
     observe: storeWatch.observe,

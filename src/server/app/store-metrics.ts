@@ -1,8 +1,7 @@
 /** What servers and signers measure alike of a store on another machine. All of it stays 0 for a store of this one. */
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { StoreEvent } from '../../stores/remote/line.ts'
+import type { StoreEvent, TripOutcome } from '../../stores/remote/line.ts'
 import type { GroupSent } from '../../stores/remote/optimist.ts'
-import { createTally } from './metrics.ts'
 
 export interface StoreMetrics {
   /** Every round trip, and every change of the breaker. */
@@ -27,11 +26,21 @@ export const registerStoreMetrics = (registry: Registry): StoreMetrics => {
     'headgate_store_breaker_refused_total',
     'Round trips that were not tried because the breaker was open; calls of one moment share one.',
   )
-  const trips = createTally({
+  const listening = new Gauge({
+    name: 'headgate_store_listening',
+    help: '1 while the store tells this server at once of changed rates; 0 where it only polls.',
+    registers,
+  })
+  const trips: Record<TripOutcome, number> = { answered: 0, refused: 0, cut: 0, timeout: 0 }
+  const tripCounter: Counter = new Counter({
     name: 'headgate_store_round_trips_total',
     help: 'Round trips to the store, by outcome: answered, refused, cut or timeout.',
-    labels: ['outcome'],
-    registry,
+    labelNames: ['outcome'],
+    registers,
+    collect: () => {
+      tripCounter.reset()
+      for (const [outcome, count] of Object.entries(trips)) tripCounter.labels(outcome).inc(count)
+    },
   })
   const retries = counter(
     'headgate_store_retries_total',
@@ -49,7 +58,8 @@ export const registerStoreMetrics = (registry: Registry): StoreMetrics => {
     event: (event) => {
       switch (event.kind) {
         case 'trip':
-          return trips.add(event.outcome)
+          trips[event.outcome] += 1
+          return
         case 'spared':
           return refused.inc()
         case 'retry':
@@ -57,6 +67,8 @@ export const registerStoreMetrics = (registry: Registry): StoreMetrics => {
         case 'down':
           opened.inc()
           return breaker.set(1)
+        case 'listening':
+          return listening.set(event.on ? 1 : 0)
         case 'up':
           return breaker.set(0)
         default:

@@ -16,7 +16,6 @@ const setting = () => {
     log,
     clock,
     metrics: registerStoreMetrics(registry),
-    consequence: () => ({}),
   })
   return { watch, clock, lines, text: () => registry.metrics() }
 }

@@ -3,9 +3,11 @@
  * each limit does meanwhile.
  */
 import type { Clock, Instant } from '../../core/time.ts'
+import { systemClock } from '../../lib/clock.ts'
 import type { Catalog } from '../../requests/catalog/catalog.ts'
 import type { LimitDefinition } from '../../requests/catalog/definition.ts'
 import type { StoreEvent } from '../../stores/remote/line.ts'
+import { describeStoreUrl } from '../config/store-url.ts'
 import type { Log } from './log.ts'
 
 export interface StoreWatch {
@@ -16,19 +18,20 @@ export interface StoreWatch {
 }
 
 interface WatchOptions {
-  /** As people may read it: without a password. */
+  /** Its URL. */
   readonly store: string
   readonly log: Log
-  readonly clock: Clock
+  readonly clock?: Clock
   readonly metrics?: { event(event: StoreEvent): void } | undefined
-  /** What follows from an outage, for the log. */
-  readonly consequence: () => object
+  /** What limits answer during an outage, for the log. */
+  readonly policies?: () => FailurePolicies
 }
 
 const MICROS_PER_SECOND = 1_000_000
 
 export const watchStore = (options: WatchOptions): StoreWatch => {
-  const { store, log, clock, metrics, consequence } = options
+  const { log, clock = systemClock, metrics, policies } = options
+  const store = describeStoreUrl(options.store)
   let since: Instant | undefined
 
   const observe = (event: StoreEvent): void => {
@@ -37,7 +40,7 @@ export const watchStore = (options: WatchOptions): StoreWatch => {
       case 'down':
         since = clock()
         log.error(
-          { store, finding: event.finding, ...consequence() },
+          { store, finding: event.finding, onStoreFailure: policies?.() },
           'the store does not answer: its breaker is open, and calls fail at once',
         )
         return
@@ -50,6 +53,7 @@ export const watchStore = (options: WatchOptions): StoreWatch => {
       case 'trip':
       case 'spared':
       case 'retry':
+      case 'listening':
         return
       default:
         event satisfies never

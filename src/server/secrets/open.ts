@@ -6,7 +6,6 @@ import { assert } from '../../core/errors.ts'
 import type { GcraLimit } from '../../core/gcra.ts'
 import type { Store, View } from '../../core/store.ts'
 import { type Span, seconds } from '../../core/time.ts'
-import { systemClock } from '../../lib/clock.ts'
 import { thisMachine } from '../../lib/machine.ts'
 import { oneRunAhead } from '../../lib/one-at-a-time.ts'
 import { type Poller, startPoller, type Timers } from '../../lib/poller.ts'
@@ -37,7 +36,6 @@ import type { Log } from '../app/log.ts'
 import { openStore } from '../app/open-store.ts'
 import { watchStore } from '../app/store-watch.ts'
 import { VERSION } from '../app/version.ts'
-import { describeStoreUrl } from '../config/store-url.ts'
 import type { OuterRate, SignerSettings } from './config.ts'
 import { openFiles, type SignerFiles } from './files.ts'
 import { createSignerMetrics, type SignerMetrics } from './metrics.ts'
@@ -99,13 +97,7 @@ interface Parts {
 async function assemble(parts: Parts): Promise<OpenSigner> {
   const { settings, log, files, evaluator, metrics, machine } = parts
   const { keys } = files
-  const { observe } = watchStore({
-    store: describeStoreUrl(settings.store),
-    log,
-    clock: systemClock,
-    metrics: metrics.store,
-    consequence: () => ({ answers: 'none: nothing is signed' }),
-  })
+  const { observe } = watchStore({ store: settings.store, log, metrics: metrics.store })
   const store = await openStore(settings.store, {
     observe,
     onCommit: () => metrics.commit(),

@@ -1,11 +1,21 @@
 /** The connections to a PostgreSQL database, through pg: statements without names, so that poolers between pass them. */
-import { Pool } from 'pg'
-import { type Span, toMillis } from '../../core/time.ts'
+import { Client, Pool } from 'pg'
+import { millis, type Span, toMillis } from '../../core/time.ts'
 import { checkPostgresUrl } from './address.ts'
 
 export interface PostgresDatabase {
   /** A row that says `standby` is refused: what a standby shows is old. */
   query(text: string, values?: unknown[]): Promise<readonly Row[]>
+  /**
+   * Hears what is notified, until the returned function is called, over a connection of its own that is
+   * opened again when it is lost. `listening` is told when it begins and when it ends; or that it does
+   * not, as a pooler stands between: those hand a session, and what it listens to, from client to client.
+   */
+  subscribe(
+    channel: string,
+    heard: (message: string) => void,
+    listening: (on: boolean) => void,
+  ): () => void
   close(): Promise<void>
 }
 
@@ -52,14 +62,63 @@ export const openPostgres = (url: string, timeout: Span): PostgresDatabase => {
         throw cause
       }
     },
+    subscribe: (channel, heard, listening) => subscribeAt(url, timeout, channel, heard, listening),
     close: async () => {
       await Promise.all([...pools].map(end))
     },
   }
 }
 
+/** After a connection that listens was lost, or could not be had. */
+const LISTEN_AGAIN: Span = millis(500)
+
+function subscribeAt(
+  url: string,
+  timeout: Span,
+  ...[channel, heard, listening]: Parameters<PostgresDatabase['subscribe']>
+): () => void {
+  let ear: Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
+
+  const open = async (client: Client): Promise<void> => {
+    await client.connect()
+    if (await isPooled(client)) {
+      isOver = true
+      listening(false)
+      await client.end()
+      return
+    }
+    await client.query(`LISTEN ${channel}`)
+    listening(true)
+    await new Promise((resolve) => client.once('end', resolve))
+    listening(false)
+  }
+  const start = async (): Promise<void> => {
+    const client = new Client({ ...connectionOf(url, timeout), query_timeout: toMillis(timeout) })
+    ear = client
+    // Its end tells the same.
+    client.on('error', () => {})
+    client.on('notification', ({ payload }) => heard(payload ?? ''))
+    await open(client).catch(() => void client.end().catch(() => {}))
+    if (!isOver) timer = setTimeout(start, toMillis(LISTEN_AGAIN)).unref()
+  }
+  void start()
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+    void ear?.end().catch(() => {})
+  }
+}
+
+/** PostgreSQL names the process that will serve a connection; if another answers, a pooler made up the name. */
+async function isPooled(client: Client): Promise<boolean> {
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
+  return !('processID' in client) || rows[0]?.pid !== client.processID
+}
+
 /** What all connections share, those that only listen included. */
-export const connectionOf = (url: string, timeout: Span) => ({
+const connectionOf = (url: string, timeout: Span) => ({
   connectionString: url,
   application_name: 'headgate',
   keepAlive: true,

@@ -6,6 +6,7 @@ import { quote } from '../../core/errors.ts'
 import type { Item } from '../../core/store.ts'
 import type { Span, Uptime } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
+import { createBell, type Wire } from '../remote/bell.ts'
 import { ANSWER_WITHIN, openLines } from '../remote/line.ts'
 import { type OptimistSettings, optimist } from '../remote/optimist.ts'
 import { type Pages, type SharedStore, sharedStore } from '../remote/shared-store.ts'
@@ -47,6 +48,12 @@ export const postgres = (urlOrOptions: string | PostgresOptions): SharedStore =>
   const line = openLines({ thing, isAnswer: isPostgresReply, timeout, observe })()
   const onRetry = () => observe({ kind: 'retry' })
   const places = postgresPlaces({ thing, database, line, schema, onRetry })
+  // A channel and a schema may have the same name.
+  const wire: Wire = {
+    ring: (stream) => places.ask('SELECT pg_notify($1, $2)', [schema, stream]),
+    hear: (heard, listening) => database.subscribe(schema, heard, listening),
+  }
+  const bell = createBell(wire, observe)
   const sweeper = createSweeper(places, uptime)
   return sharedStore({
     thing,
@@ -55,12 +62,14 @@ export const postgres = (urlOrOptions: string | PostgresOptions): SharedStore =>
       ...options,
       thing,
       backend: postgresBackend(places),
+      onAppended: bell.rang,
       onGroup: (group) => {
         sweeper.wrote(group.writes)
         options.onGroup?.(group)
       },
     }),
     pages: postgresPages(places),
+    bell,
     partition: () => '',
     close: async () => {
       await sweeper.drained()

@@ -39,6 +39,8 @@ export type StoreEvent =
   /** From now on calls fail at once, but for one now and then that finds out. */
   | { readonly kind: 'down'; readonly finding: string }
   | { readonly kind: 'up' }
+  /** Whether changes that others make are heard of at once; polled for they are in any case. */
+  | { readonly kind: 'listening'; readonly on: boolean }
 
 export const ANSWER_WITHIN: Span = seconds(2)
 

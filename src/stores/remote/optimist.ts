@@ -6,7 +6,7 @@
  * Calls of one moment travel together; one group is under way at a time, and the next gathers meanwhile.
  */
 import { assert, StoreError } from '../../core/errors.ts'
-import type { Intent, Key, PlainSpend, Step, Value } from '../../core/store.ts'
+import type { Append, Intent, Key, PlainSpend, Step, Value } from '../../core/store.ts'
 import { type Clock, type Instant, type Span, seconds, span, type Uptime } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
 import { checkCommit, checkKeys } from '../bounds.ts'
@@ -41,6 +41,8 @@ export interface OptimistOptions extends OptimistSettings {
   readonly backend: Backend
   /** Names the store in errors. */
   readonly thing: string
+  /** Called with what each part that was applied has appended. */
+  readonly onAppended?: (appends: readonly Append[]) => void
   /** Where several share one memory. */
   readonly seen?: LastSeen
 }
@@ -105,7 +107,8 @@ function rounds(
   options: OptimistOptions,
   again: (calls: readonly Call[], pauseMs?: number) => void,
 ): (calls: readonly Call[]) => Promise<void> {
-  const { backend, clock, uptime = processUptime, seen = lastSeen(), onGroup } = options
+  const { backend, clock, uptime = processUptime, seen = lastSeen() } = options
+  const { onGroup, onAppended } = options
   const time = serverTime(uptime)
   const isInTime = patienceOf(options)
 
@@ -138,6 +141,7 @@ function rounds(
     if (outcome?.kind !== 'conflict') {
       for (const { key, value } of part.writes) seen.wrote(key, value)
       part.end()
+      if (part.appends.length > 0) onAppended?.(part.appends)
       return
     }
     let isInTheWay = outcome.claimed
