@@ -191,7 +191,7 @@ async function openSpending(
   if (first.spending === undefined || !pillars.includes('spending')) return undefined
   const { openSpendingService } = await import('../spending/open.ts')
   const current = () => source.configuration().spending
-  // Every store here reads the machine's clock. One that has its own leaves `machine` out.
+  // Also where the store has a clock of its own: if that leaps, the uptime of those who ask shows it.
   const machine = thisMachine()
   return openSpendingService({ store, metrics, serving, clock, log, current, machine })
 }
