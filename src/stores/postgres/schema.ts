@@ -2,10 +2,6 @@
  * What Headgate keeps in a PostgreSQL database: one schema with its tables and the functions that compare
  * and set, and forget. They only lock, compare and copy text; they decide nothing.
  */
-import { StoreError } from '../../core/errors.ts'
-import { sqlState } from './database.ts'
-import { postgresMistake } from './errors.ts'
-import type { PostgresPlaces } from './questions.ts'
 
 /** The calls of the functions below. */
 export const commitCall = (schema: string): string =>
@@ -213,50 +209,11 @@ BEGIN
 END $$;
 `
 
-/** The oldest that its makers still mend. */
-const OLDEST = 14
-
-/** Any number of servers may do this at once: one does it, the others wait and find it done. */
-export const prepareSchema = async (
-  thing: string,
-  { ask: askServer, schema }: PostgresPlaces,
-): Promise<void> => {
-  const ask = (text: string) =>
-    askServer(text).catch((error: unknown) => refuseDenial(thing, error))
-  const [server] = await ask(
-    `SELECT current_setting('server_version_num')::integer / 10000 AS version,
-      to_regclass('${schema}.format') IS NOT NULL AS formatted, pg_is_in_recovery() AS standby`,
-  )
-  if (Number(server?.['version']) < OLDEST) {
-    const rule = `must be PostgreSQL ${OLDEST} or newer`
-    throw postgresMistake('POSTGRES_TOO_OLD', thing, rule, String(server?.['version']))
-  }
-  const format = async (): Promise<number> => {
-    const [row] = await ask(`SELECT number FROM ${schema}.format`)
-    return Number(row?.['number'])
-  }
-  const found = server?.['formatted'] === true ? await format() : 0
-  if (found < FORMAT_STEPS.length) await ask(migration(schema))
-  const reached = await format()
-  if (reached > FORMAT_STEPS.length) {
-    const rule = `holds data of format ${FORMAT_STEPS.length}, which is all that this version reads`
-    throw postgresMistake('POSTGRES_FORMAT_NEWER', thing, rule, `format ${reached}`)
-  }
-}
-
-/** Wrong password, no right to connect, no such database, no right to make or use our schema. */
-const DENIALS = new Set(['28000', '28P01', '3D000', '42501'])
-
-/** No waiting mends these: whoever wrote the URL must. */
-function refuseDenial(thing: string, error: unknown): never {
-  const cause = error instanceof StoreError ? error.cause : undefined
-  if (!(cause instanceof Error) || !DENIALS.has(sqlState(cause) ?? '')) throw error
-  const rule = 'must let us in, and have or let us make our schema'
-  throw postgresMistake('POSTGRES_DENIED', thing, rule, cause.message)
-}
+/** What this version reads and writes. */
+export const FORMAT = FORMAT_STEPS.length
 
 /** One transaction, and one at a time: all of it is there, or nothing. */
-const migration = (schema: string): string => `DO $do$
+export const migration = (schema: string): string => `DO $do$
 DECLARE found integer;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('headgate ${schema}'));

@@ -13,8 +13,9 @@ import { type Pages, type SharedStore, sharedStore } from '../remote/shared-stor
 import { postgresBackend } from './backend.ts'
 import { isPostgresReply, openPostgres, type Row } from './database.ts'
 import { postgresMistake } from './errors.ts'
+import { prepareSchema } from './fitness.ts'
 import { type PostgresPlaces, postgresPlaces } from './questions.ts'
-import { prepareSchema, sweepCall } from './schema.ts'
+import { sweepCall } from './schema.ts'
 
 export interface PostgresOptions extends OptimistSettings {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the parameters that pg knows. */
