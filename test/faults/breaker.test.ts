@@ -20,7 +20,7 @@ for (const kind of ['redis', 'postgres'] as const) {
     const service = await ownService(kind, DURABLE[kind])
     const { path } = configFolder({ 'headgate.yml': LIMITS })
     const { lines, log } = noted()
-    const flags = { config: `${path}/headgate.yml`, store: service.url }
+    const flags = { config: `${path}/headgate.yml`, store: service.url, 'log-level': 'silent' }
     const headgate = await openHeadgate({ flags, log })
     const app = createHttpServer(headgate)
     onTestFinished(async () => {
