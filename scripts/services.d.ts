@@ -1,5 +1,12 @@
 /** `cluster` has no replicas, `replicated` is one that has; `tls` is a single Redis. */
-export type ServiceKind = 'redis' | 'cluster' | 'replicated' | 'sentinel' | 'tls' | 'postgres'
+export type ServiceKind =
+  | 'redis'
+  | 'cluster'
+  | 'replicated'
+  | 'sentinel'
+  | 'tls'
+  | 'postgres'
+  | 'pgbouncer'
 
 export interface Service {
   readonly url: string

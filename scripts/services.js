@@ -1,4 +1,4 @@
-// Redis of all kinds and PostgreSQL of our own: `npm run services` starts them for a developer and ends
+// Redis of all kinds, PostgreSQL and PgBouncer of our own: `npm run services` starts them for a developer and ends
 // them with Ctrl-C; tests ask for what they need. They leave nothing behind.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -54,7 +54,7 @@ export const openServices = () => {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const services = openServices()
-  for (const kind of ['redis', 'replicated', 'sentinel', 'postgres']) {
+  for (const kind of ['redis', 'replicated', 'sentinel', 'postgres', 'pgbouncer']) {
     const { url, skipped } = await services.start(kind)
     console.log(`headgate: ${kind}: ${url ?? `not here: ${skipped}`}`)
   }

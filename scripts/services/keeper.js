@@ -1,5 +1,6 @@
 // Keeps servers for the process that started it: starts them when asked, and ends all of them when that
 // process ends, however it does.
+import { pgbouncerReason, startPgbouncer } from './pgbouncer.js'
 import { postgresReason, startPostgres } from './postgres.js'
 import { redisReason, startCluster, startRedis, startReplicatedCluster } from './redis.js'
 import { startSentinel } from './sentinel.js'
@@ -12,6 +13,7 @@ const KINDS = {
   sentinel: { reason: redisReason, start: startSentinel },
   tls: { reason: tlsReason, start: startTls },
   postgres: { reason: postgresReason, start: startPostgres },
+  pgbouncer: { reason: pgbouncerReason, start: startPgbouncer },
 }
 
 const running = new Map()

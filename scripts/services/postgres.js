@@ -26,10 +26,10 @@ export const postgresReason = (say) => {
   return undefined
 }
 
-const isRoot = () => process.getuid?.() === 0
+export const isRoot = () => process.getuid?.() === 0
 
 /** Who runs it in the place of root. */
-const postgresUser = () => {
+export const postgresUser = () => {
   try {
     const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { stdio: 'pipe' }))
     return { uid: id('-u'), gid: id('-g') }
@@ -38,15 +38,21 @@ const postgresUser = () => {
   }
 }
 
+/** Of the user that runs it. */
+export const ownedFolder = () => {
+  const folder = scratchFolder()
+  const { uid, gid } = (isRoot() && postgresUser()) || {}
+  if (uid !== undefined) chownSync(folder, uid, gid)
+  return folder
+}
+
 const TRIES = 5
 
 /** `settings` are words of its command line: `['-c', 'fsync=on']`. Off here, as only processes are killed. */
 export const startPostgres = async (settings = []) => {
   const binaries = findBinaries()
-  const folder = scratchFolder()
-  const user = isRoot() ? postgresUser() : undefined
-  if (user !== undefined) chownSync(folder, user.uid, user.gid)
-  const options = { env: programEnvironment, cwd: folder, ...user }
+  const folder = ownedFolder()
+  const options = { env: programEnvironment, cwd: folder, ...(isRoot() && postgresUser()) }
   const data = `${folder}/data`
   const init = ['-D', data, '-U', 'headgate', '-A', 'trust', '-E', 'UTF8', '--locale=C']
   await run(`${binaries}initdb`, [...init, '--no-sync'], options)

@@ -34,6 +34,8 @@ export interface Write {
 export interface Append {
   readonly stream: string
   readonly entry: Value
+  /** Servers follow the stream: those that listen are told of it, where the store can tell them. */
+  readonly followed?: true
 }
 
 export interface Commit<R> {
@@ -94,6 +96,12 @@ export interface Store {
 
   /** A page of an append-only stream, oldest first, of positions beyond `after` (0 for the start). */
   read(stream: string, after: number, limit: number): Promise<readonly Entry[]>
+
+  /**
+   * Calls `wake` soon after an append that was `followed`, until the returned function is called. A hint
+   * that a store may have and need not, and may lose, repeat or invent: whoever follows polls as well.
+   */
+  listen?(stream: string, wake: () => void): () => void
 
   /**
    * A page of an index, in byte order of keys, of keys beyond `after` ('' for the start). Indexes are

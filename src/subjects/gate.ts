@@ -18,6 +18,7 @@ import {
   type Span,
   seconds,
 } from '../core/time.ts'
+import { oneRunAhead } from '../lib/one-at-a-time.ts'
 import { listenFor, startPoller, systemTimers, type Timers } from '../lib/poller.ts'
 import { NO_PREFIX_LENGTHS } from '../net/range-table.ts'
 import {
@@ -191,6 +192,9 @@ function followRates(options: SubjectGateOptions) {
   }
   const polling = { ask: poll.run, every: POLL_EVERY, onAnswer: () => {}, onFault: onFailure }
   const poller = startPoller({ ...polling, timers })
+  // What was told is read at once; what was not, by the next poll.
+  const wake = oneRunAhead(catchUp)
+  const stopListening = store.listen?.(effectStream(provider), () => void wake().catch(() => {}))
 
   return {
     board: () => followed?.board,
@@ -206,6 +210,7 @@ function followRates(options: SubjectGateOptions) {
     catchUp,
     close: () => {
       ear.close()
+      stopListening?.()
       void poller.stop()
     },
   }

@@ -21,7 +21,7 @@ declare module 'vitest' {
   }
 }
 
-const KINDS: readonly ServiceKind[] = ['redis', 'cluster', 'tls', 'postgres']
+const KINDS: readonly ServiceKind[] = ['redis', 'cluster', 'tls', 'postgres', 'pgbouncer']
 
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   let services: Services | undefined

@@ -62,6 +62,7 @@ export const testHeadgate = (options: TestOptions = {}): TestHeadgate => {
     ...(subjects && { subjects }),
     clock,
     tokenList: settings.tokens,
+    storeWatch: { downSince: () => undefined },
     tokens: () => headgate.tokenList,
     catalogStatus: { loadedAt: 1_704_067_200_000, problem: undefined },
     catalog: {

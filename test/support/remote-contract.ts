@@ -32,7 +32,8 @@ export const runContractOn = async (
       const proxy = kind === 'cluster' ? undefined : await openProxy({ port, isCommit, isRetry })
       const opened: Store[] = []
       const open = (through = proxy?.port): Store => {
-        const store = place.open({ ...settings, patience: ENDLESS }, through)
+        // Cases move the uptime by hours, which no call spends waiting.
+        const store = place.open({ patience: ENDLESS, ...settings }, through)
         opened.push(store)
         return store
       }

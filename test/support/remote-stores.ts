@@ -37,7 +37,7 @@ export const placeAt = (kind: ServiceKind, url: string): RemotePlace => {
   const name = `t${randomUUID().replaceAll('-', '')}`
   const through = (port: number | undefined): string =>
     port === undefined ? url : url.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${port}`)
-  if (kind === 'postgres') {
+  if (kind === 'postgres' || kind === 'pgbouncer') {
     return {
       url,
       name,

@@ -20,6 +20,7 @@ import { refuseOpenBinding } from './access.ts'
 import { type Log, SILENT } from './log.ts'
 import type { Metrics, ReloadOutcome } from './metrics.ts'
 import { openStore } from './open-store.ts'
+import { failurePolicies, type StoreWatch, watchStore } from './store-watch.ts'
 
 export interface CatalogStatus {
   /** When the catalog in force was loaded, in milliseconds since the epoch. */
@@ -47,6 +48,7 @@ export interface Headgate {
   readonly spending?: SpendingService
   /** Absent where they are off. */
   readonly subjects?: Subjects
+  readonly storeWatch: Pick<StoreWatch, 'downSince'>
   /** Those in force now. To be asked at every request, so that a revoked token is revoked at once. */
   tokens(): readonly TokenRecord[]
   close(): Promise<void>
@@ -102,14 +104,25 @@ async function open(
   const first = await load()
   const { settings } = first
   if (serving) refuseOpenBinding(settings)
+  let inForce = () => first.catalog
+  const storeWatch = watchStore({
+    store: settings.store,
+    log,
+    clock,
+    metrics: metrics?.store,
+    policies: () => failurePolicies(inForce()),
+  })
   const store = await openStore(settings.store, {
-    ...(metrics && { onCommit: metrics.commit }),
+    observe: storeWatch.observe,
+    ...(metrics && { onCommit: metrics.commit, onGroup: metrics.store.group }),
     mustKeep:
       first.spending !== undefined && pillars.includes('spending') && !settings.acceptRedisLosses,
   })
   const parts = { first, load, environment, store, metrics, serving, clock, log, pillars }
   try {
-    return await putTogether(parts)
+    const opened = await putTogether(parts)
+    inForce = opened.catalog.current
+    return { ...opened, storeWatch }
   } catch (error) {
     await store.close()
     throw error
@@ -128,7 +141,7 @@ interface Parts {
   readonly pillars: readonly PillarName[]
 }
 
-async function putTogether(parts: Parts): Promise<OpenPillar> {
+async function putTogether(parts: Parts): Promise<Omit<OpenPillar, 'storeWatch'>> {
   const { first, load, store, metrics, serving, clock, log, pillars } = parts
   const { settings } = first
   const { rememberFor, perToken } = settings.operations
@@ -178,7 +191,7 @@ async function openSpending(
   if (first.spending === undefined || !pillars.includes('spending')) return undefined
   const { openSpendingService } = await import('../spending/open.ts')
   const current = () => source.configuration().spending
-  // Every store here reads the machine's clock. One that has its own leaves `machine` out.
+  // Also where the store has a clock of its own: if that leaps, the uptime of those who ask shows it.
   const machine = thisMachine()
   return openSpendingService({ store, metrics, serving, clock, log, current, machine })
 }

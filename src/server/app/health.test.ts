@@ -6,7 +6,12 @@ test('a healthy server lives and is ready', async () => {
   expect((await app.inject('/livez')).json()).toEqual({ alive: true })
   const ready = await app.inject('/readyz')
   expect(ready.statusCode).toBe(200)
-  expect(ready.json()).toEqual({ ready: true, reasons: [], catalog: { stale: false } })
+  expect(ready.json()).toEqual({
+    ready: true,
+    reasons: [],
+    store: { kind: 'sqlite', breaker: 'closed', onStoreFailure: { open: 1, closed: 3 } },
+    catalog: { stale: false },
+  })
 })
 
 test('a stale catalog is told, and leaves the server ready: the last good one is in force', async () => {

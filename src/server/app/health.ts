@@ -1,12 +1,26 @@
 /** `/livez`, `/readyz` and `/metrics`: for operators, without a token. */
 import { Type } from 'typebox'
 import { answer, type Store } from '../../core/store.ts'
+import { toTimestamp } from '../../lib/moments.ts'
+import { parseStoreUrl } from '../config/store-url.ts'
 import { PROBE_TIMEOUT_MS } from './bounds.ts'
 import type { App, HttpContext } from './endpoints.ts'
+import { failurePolicies } from './store-watch.ts'
 
 const Readiness = Type.Object({
   ready: Type.Boolean(),
   reasons: Type.Array(Type.String(), { description: 'Why not; empty if ready.' }),
+  store: Type.Object({
+    kind: Type.String({ description: 'memory, sqlite, redis or postgres.' }),
+    breaker: Type.Union([Type.Literal('closed'), Type.Literal('open')], {
+      description: 'Open while the store does not answer and calls fail at once.',
+    }),
+    downSince: Type.Optional(Type.String({ format: 'date-time' })),
+    onStoreFailure: Type.Object(
+      { open: Type.Integer(), closed: Type.Integer() },
+      { description: 'How many limits allow, and how many refuse, while it does not answer.' },
+    ),
+  }),
   catalog: Type.Object({
     stale: Type.Boolean({
       description: 'The newest files hold a mistake; the last good are in force.',
@@ -47,7 +61,8 @@ export const healthRoutes = (app: App, { headgate, closing }: HttpContext): void
     const { problem } = headgate.catalog.status()
     const catalog = problem === undefined ? { stale: false } : { stale: true, problem }
     const ready = reasons.length === 0
-    return reply.code(ready ? 200 : 503).send({ ready, reasons, catalog })
+    const store = storeStatus(headgate)
+    return reply.code(ready ? 200 : 503).send({ ready, reasons, store, catalog })
   })
 
   const metricsSchema = {
@@ -58,6 +73,17 @@ export const healthRoutes = (app: App, { headgate, closing }: HttpContext): void
     reply.type(headgate.metrics.contentType)
     return headgate.metrics.text(headgate.catalog, headgate.subjects)
   })
+}
+
+/** Which store it is, since when it is down, and what follows from that. */
+function storeStatus({ settings, storeWatch, catalog }: HttpContext['headgate']) {
+  const since = storeWatch.downSince()
+  return {
+    kind: parseStoreUrl(settings.store).kind,
+    breaker: since === undefined ? ('closed' as const) : ('open' as const),
+    ...(since !== undefined && { downSince: toTimestamp(since) }),
+    onStoreFailure: failurePolicies(catalog.current()),
+  }
 }
 
 /**
@@ -79,7 +105,12 @@ async function probeOnce(store: Store): Promise<readonly string[]> {
   const late = new Promise<readonly string[]>((resolve) => {
     timer = setTimeout(resolve, PROBE_TIMEOUT_MS, [`store: silent for ${PROBE_TIMEOUT_MS} ms`])
   })
-  const asked = store.transact(() => answer<readonly string[]>([])).catch(describeFailure)
+  // The look goes to a server, wherever it is; the other waits for those who write.
+  const nothing = () => answer<readonly string[]>([])
+  const asked = store
+    .transact(nothing, [], 'look')
+    .then(() => store.transact(nothing))
+    .catch(describeFailure)
   return Promise.race([asked, late]).finally(() => clearTimeout(timer))
 }
 

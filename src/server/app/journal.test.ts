@@ -3,9 +3,10 @@ import type { InjectOptions } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { type TestOptions, testHeadgate } from '../../../test/support/headgate.ts'
 import { jsonField } from '../../../test/support/json-field.ts'
+import { StoreError } from '../../core/errors.ts'
 import { complete, fromDocument } from '../../documents/settings/table.ts'
 import { createHttpServer } from './http-server.ts'
-import { createSampler, JOURNAL_SETTINGS } from './journal.ts'
+import { createJournal, createSampler, JOURNAL_SETTINGS } from './journal.ts'
 import { createLogger } from './logger.ts'
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
@@ -174,4 +175,27 @@ describe('a sample', () => {
     const none = undefined
     expect(take({ oneIn: 1, perSecond: 2 }, moments)).toEqual([0, 0, none, none, 2, 0, none, 1])
   })
+})
+
+test('of requests that the store fails one a second is told, and how many were not', () => {
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger('debug', { write: (line) => lines.push(JSON.parse(line)) })
+  let now = 0
+  const read = fromDocument(JOURNAL_SETTINGS, jsonField({}, 'log'))
+  const journal = createJournal(complete(JOURNAL_SETTINGS, read), () => now)
+  const request = {
+    log,
+    method: 'POST',
+    ip: '::1',
+    routeOptions: { url: '/v1/spend' },
+    headers: {},
+  }
+  const down = new StoreError({ code: 'STORE_UNAVAILABLE', thing: 'it', rule: 'must answer' })
+  for (let i = 0; i < 1_000; i++) journal.storeFailed(request, down)
+  now = 1_000
+  journal.storeFailed(request, down)
+  expect(lines).toMatchObject([
+    { level: WARN, route: '/v1/spend', leftOut: 0 },
+    { level: WARN, route: '/v1/spend', leftOut: 999 },
+  ])
 })

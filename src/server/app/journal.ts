@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
+import type { StoreError } from '../../core/errors.ts'
 import { oneOf, trueOrFalse, wholeNumberIn } from '../../documents/settings/reader.ts'
 import { type SettingsOf, settingsTable } from '../../documents/settings/table.ts'
 
@@ -95,6 +96,8 @@ interface Rejection {
 
 export interface Journal {
   rejected(request: JournalRequest, problem: Rejection): void
+  /** An outage fails every request: one of them a second is told, and the next counts the others. */
+  storeFailed(request: JournalRequest, error: StoreError): void
   /** Of an operation, what was asked and what was answered: logged if something in it was refused. */
   readonly refused: ((request: JournalRequest, asked: object, answered: object) => void) | undefined
 }
@@ -109,7 +112,17 @@ export const createJournal = (settings: JournalSettings, now: () => number): Jou
     return sampler
   }
   const sampleRefused = createSampler(refused, now)
+  const sampleFailed = createSampler({ oneIn: 1, perSecond: 1 }, now)
   return {
+    storeFailed: (request, err) => {
+      const leftOut = sampleFailed()
+      if (leftOut === undefined) return
+      const { method, routeOptions } = request
+      request.log.warn(
+        { err, method, route: routeOptions.url, leftOut },
+        'the store failed a request',
+      )
+    },
     rejected: (request, problem) => {
       if (rejected.level === 'silent') return
       const leftOut = samplerOf(problem.cause ?? problem.code)()

@@ -4,7 +4,6 @@
  */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { LimitDefinition } from '../../requests/catalog/definition.ts'
 import type { Answer, ChargeAnswer } from '../../requests/limiter/charge.ts'
 import type { LimiterEvent, LimiterVerb } from '../../requests/limiter/verbs.ts'
 import { registerSubjectMetrics, type SubjectMetrics } from '../subjects/metrics.ts'
@@ -12,6 +11,8 @@ import type { Subjects } from '../subjects/open.ts'
 import type { CatalogSource } from './headgate.ts'
 import { registerProcessMetrics } from './process-metrics.ts'
 import type { ShedReason } from './shed.ts'
+import { registerStoreMetrics, type StoreMetrics } from './store-metrics.ts'
+import { isInForce } from './store-watch.ts'
 
 export type ReloadOutcome = 'loaded' | 'refused'
 
@@ -20,6 +21,8 @@ export interface Metrics extends Pick<SubjectMetrics, 'ucan' | 'follow'> {
   observe(event: LimiterEvent): void
   /** Every commit of the store, with how many calls shared it. */
   commit(group: { readonly calls: number }): void
+  /** What a store on another machine tells of itself. */
+  readonly store: StoreMetrics
   /** Every attempt to load the catalog again. */
   reload(outcome: ReloadOutcome): void
   /** Every HTTP request that was answered. */
@@ -70,6 +73,7 @@ export const createMetrics = (): Metrics => {
       counts.commits.inc()
       counts.commitCalls.observe(calls)
     },
+    store: registerStoreMetrics(registry),
     reload: (outcome) => counts.reloads.add(outcome),
     request: (route, status, seconds) => {
       counts.requests.add(route, String(status))
@@ -231,6 +235,3 @@ function registerCatalogMetrics(registry: Registry): (source: CatalogSource) => 
     }
   }
 }
-
-const isInForce = (limit: LimitDefinition): boolean =>
-  limit.default !== undefined || limit.places !== undefined || limit.overrideCount > 0

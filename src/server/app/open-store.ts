@@ -3,6 +3,8 @@ import { StoreError } from '../../core/errors.ts'
 import type { Store } from '../../core/store.ts'
 import { memory } from '../../stores/memory/index.ts'
 import type { RedisStore } from '../../stores/redis/index.ts'
+import type { StoreEvent } from '../../stores/remote/line.ts'
+import type { GroupSent } from '../../stores/remote/optimist.ts'
 import type { SharedStore } from '../../stores/remote/shared-store.ts'
 import { type CommittedGroup, sqlite } from '../../stores/sqlite/index.ts'
 import { refuseConfig } from '../config/config-mistake.ts'
@@ -11,6 +13,10 @@ import { parseStoreUrl } from '../config/store-url.ts'
 interface OpenStoreOptions {
   /** Called after each commit that reached a disk, or a server. */
   readonly onCommit?: (group: CommittedGroup) => void
+  /** Of a server: told how its round trips go. */
+  readonly observe?: (event: StoreEvent) => void
+  /** Of a server: told what became of each that was to commit. */
+  readonly onGroup?: (group: GroupSent) => void
   /** It will keep money or attempts at PINs: a Redis that may lose them is refused. */
   readonly mustKeep?: boolean
 }
@@ -18,8 +24,15 @@ interface OpenStoreOptions {
 /** Servers are loaded only where one is named. */
 export const openStore = async (
   url: string,
-  { onCommit, mustKeep = false }: OpenStoreOptions = {},
+  { onCommit, observe, onGroup, mustKeep = false }: OpenStoreOptions = {},
 ): Promise<Store> => {
+  const observed = {
+    ...(observe && { observe }),
+    onGroup: (group: GroupSent) => {
+      onCommit?.(group)
+      onGroup?.(group)
+    },
+  }
   const address = parseStoreUrl(url)
   switch (address.kind) {
     case 'memory':
@@ -28,12 +41,12 @@ export const openStore = async (
       return sqlite({ path: address.path, ...(onCommit && { onCommit }) })
     case 'redis': {
       const { redis } = await import('../../stores/redis/index.ts')
-      const store = redis({ url: address.url, ...(onCommit && { onGroup: onCommit }) })
+      const store = redis({ url: address.url, ...observed })
       return checked(store, mustKeep ? () => refuseLosses(store) : undefined)
     }
     case 'postgres': {
       const { postgres } = await import('../../stores/postgres/index.ts')
-      return checked(postgres({ url: address.url, ...(onCommit && { onGroup: onCommit }) }))
+      return checked(postgres({ url: address.url, ...observed }))
     }
     default:
       return address satisfies never

@@ -86,18 +86,15 @@ function misconfigured({ code: cause, thing, rule, finding }: Problem): Problem 
 function findProblem(error: unknown, request: FastifyRequest): Problem {
   // The watch over the clock tells of it once; each request would tell the same.
   if (error instanceof StoreError && error.code !== 'CLOCK_UNTRUSTED') {
-    log(request, 'warn', error, 'the store failed a request')
+    request.server.journal.storeFailed(request, error)
   }
   if (error instanceof HeadgateError && hasProblem(error)) return toProblem(error)
   const mistake = frameworkMistake(error, request)
   if (mistake !== undefined) return toProblem(httpMistake(mistake))
-  log(request, 'error', error, 'a request failed by a mistake of ours')
+  // The route and not the URL: that may name people.
+  const place = { method: request.method, route: request.routeOptions.url }
+  request.log.error({ err: error, ...place }, 'a request failed by a mistake of ours')
   return toProblem(httpMistake(INTERNAL))
-}
-
-/** The route and not the URL: that may name people. */
-function log(request: FastifyRequest, level: 'warn' | 'error', err: unknown, text: string): void {
-  request.log[level]({ err, method: request.method, route: request.routeOptions.url }, text)
 }
 
 const INTERNAL = {

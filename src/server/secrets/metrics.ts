@@ -9,6 +9,7 @@ import type {
 } from '../../secrets/index.ts'
 import { createTally, type ReloadOutcome } from '../app/metrics.ts'
 import { registerProcessMetrics } from '../app/process-metrics.ts'
+import { registerStoreMetrics, type StoreMetrics } from '../app/store-metrics.ts'
 
 export interface SignerMetrics {
   /** Called for every answer of the domain API, and for every path or method that it does not have. */
@@ -20,6 +21,8 @@ export interface SignerMetrics {
   /** Called for every thread that broke, and was replaced. */
   evaluatorFailure(code: EvaluatorErrorCode): void
   commit(): void
+  /** What a store on another machine tells of itself. */
+  readonly store: StoreMetrics
   /** Called after every look at the clock. */
   clock(verdict: ClockVerdict): void
   /** Called for every attempt to read the keys again. */
@@ -96,6 +99,7 @@ export const createSignerMetrics = ({ load, keys }: SignerMetricsOptions): Signe
     reload: (outcome) => reloads.add(outcome),
     evaluatorFailure: (code) => failures.add(code),
     commit: () => commits.inc(),
+    store: registerStoreMetrics(registry),
     clock: registerClock(registry),
     text: () => registry.metrics(),
     contentType: registry.contentType,

@@ -31,8 +31,10 @@ import {
 } from '../../secrets/index.ts'
 import { memory } from '../../stores/memory/index.ts'
 import { type ClockWatch, httpTime, startClockWatch } from '../app/clock.ts'
+import { createSampler } from '../app/journal.ts'
 import type { Log } from '../app/log.ts'
 import { openStore } from '../app/open-store.ts'
+import { watchStore } from '../app/store-watch.ts'
 import { VERSION } from '../app/version.ts'
 import type { OuterRate, SignerSettings } from './config.ts'
 import { openFiles, type SignerFiles } from './files.ts'
@@ -95,8 +97,11 @@ interface Parts {
 async function assemble(parts: Parts): Promise<OpenSigner> {
   const { settings, log, files, evaluator, metrics, machine } = parts
   const { keys } = files
+  const { observe } = watchStore({ store: settings.store, log, metrics: metrics.store })
   const store = await openStore(settings.store, {
+    observe,
     onCommit: () => metrics.commit(),
+    onGroup: metrics.store.group,
     mustKeep: !settings.acceptRedisLosses,
   })
   const sources = settings.timeSources.map((url) => httpTime(url))
@@ -107,6 +112,7 @@ async function assemble(parts: Parts): Promise<OpenSigner> {
     log,
     onVerdict: metrics.clock,
   })
+  const logFault = faultLogger(log)
   const signer = createSigner({
     store,
     machine,
@@ -123,7 +129,7 @@ async function assemble(parts: Parts): Promise<OpenSigner> {
     outerLimit: createOuterLimit(settings),
     observe: (event) => {
       metrics.answer(event)
-      logFault(log, event)
+      logFault(event)
     },
   })
   const { keepAudit: keep } = settings
@@ -151,15 +157,20 @@ function registryOptions(
   }
 }
 
-/** Refusals are counted and not logged: a flood of them must not fill a disk. */
-function logFault(log: Log, { endpoint, outcome, fault }: SignerEvent): void {
-  if (fault === undefined) return
-  const facts = { err: fault, endpoint, outcome }
-  if (outcome === 'STORE_DOWN') log.warn(facts, 'the store failed a request')
-  else if (outcome === 'CHAIN_DOWN') log.warn(facts, 'the node of the chain failed a request')
-  // The pool told of its thread already, and the block that a chain has not come to is the client's choice.
-  else if (outcome !== 'EVALUATOR_DOWN' && outcome !== 'CHAIN_BEHIND') {
-    log.error(facts, 'a request failed by a fault of the signer')
+/** Refusals are counted and not logged, and of a store that is down one a second: a flood must not fill a disk. */
+function faultLogger(log: Log): (event: SignerEvent) => void {
+  const sampleDown = createSampler({ oneIn: 1, perSecond: 1 }, () => performance.now())
+  return ({ endpoint, outcome, fault }) => {
+    if (fault === undefined) return
+    const facts = { err: fault, endpoint, outcome }
+    if (outcome === 'STORE_DOWN') {
+      const leftOut = sampleDown()
+      if (leftOut !== undefined) log.warn({ ...facts, leftOut }, 'the store failed a request')
+    } else if (outcome === 'CHAIN_DOWN') log.warn(facts, 'the node of the chain failed a request')
+    // The pool told of its thread already, and the block that a chain has not come to is the client's choice.
+    else if (outcome !== 'EVALUATOR_DOWN' && outcome !== 'CHAIN_BEHIND') {
+      log.error(facts, 'a request failed by a fault of the signer')
+    }
   }
 }
 

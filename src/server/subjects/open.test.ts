@@ -5,6 +5,8 @@ import { configFolder } from '../../../test/support/config-folder.ts'
 import { generateIdentity } from '../../subjects/index.ts'
 import { openHeadgate } from '../app/headgate.ts'
 import { SILENT } from '../app/log.ts'
+import { DEFAULT_SETTINGS } from '../config/settings.ts'
+import { openIdentity } from './open.ts'
 
 const CONFIG = 'limits: {Foos: {id: opaque, burst: 2, count: 1, period: 1h}}'
 
@@ -23,6 +25,19 @@ const setUp = (section: string) => {
 }
 
 describe('the identity of a server', () => {
+  test('that is made beside a store of other machines comes with a warning, once', async () => {
+    const { path, warnings } = setUp('')
+    const log = { ...SILENT, warn: (facts: object) => void warnings.push(facts) }
+    const file = join(path, 'own.key')
+    const at = (store: string, keyFile: string) =>
+      openIdentity({ ...DEFAULT_SETTINGS, store, subjects: { keyFile } }, {}, log)
+    const first = await at('postgres://db/headgate', file)
+    expect(warnings).toEqual([{ file }])
+    expect((await at('postgres://db/headgate', file))?.did).toBe(first?.did)
+    await at('sqlite:headgate.db', join(path, 'other.key'))
+    expect(warnings).toHaveLength(1)
+  })
+
   test('is made at the first start, kept beside the store for its owner only, and stays', async () => {
     const { open, file } = setUp('subjects: {}')
     const first = await open()

@@ -1,4 +1,5 @@
 /** Opens subjects for a server or a command: their identity, their gate and their UCAN service. */
+import { existsSync } from 'node:fs'
 import type { HeadgateError } from '../../core/errors.ts'
 import type { Store } from '../../core/store.ts'
 import { type Clock, seconds } from '../../core/time.ts'
@@ -10,6 +11,7 @@ import type { ApiCall } from '../app/endpoints.ts'
 import { type Log, logSharedSecret, SILENT } from '../app/log.ts'
 import { type HttpErrorCode, httpMistake } from '../app/problems.ts'
 import type { Settings } from '../config/settings.ts'
+import { parseStoreUrl } from '../config/store-url.ts'
 import { keyFileOf, subjectSettings, UCAN_KEY_VARIABLE } from './config.ts'
 import type { SubjectMetrics } from './metrics.ts'
 
@@ -112,9 +114,18 @@ export const openIdentity = async (
   const { openKeyFile, parseIdentity } = await import('../../subjects/index.ts')
   const did = section.identity
   const secret = environment[UCAN_KEY_VARIABLE]
-  return secret === undefined
-    ? openKeyFile({ path: keyFileOf(settings), did, onShared: logSharedSecret(log) })
-    : parseIdentity(secret, did)
+  if (secret !== undefined) return parseIdentity(secret, did)
+  const path = keyFileOf(settings)
+  if (!existsSync(path)) warnOfOwnKey(settings, path, log)
+  return openKeyFile({ path, did, onShared: logSharedSecret(log) })
+}
+
+/** Rates belong to a key: a block that one server takes would not hold on others, and nothing would show it. */
+function warnOfOwnKey({ store }: Settings, file: string, log: Log): void {
+  const { kind } = parseStoreUrl(store)
+  if (kind === 'memory' || kind === 'sqlite') return
+  const others = 'other servers on this store share its rates only with the same key'
+  log.warn({ file }, `subjects: this server makes a key of its own; ${others}`)
 }
 
 export const requireSubjects = ({ headgate }: Pick<ApiCall, 'headgate'>): Subjects => {

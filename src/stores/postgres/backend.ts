@@ -10,33 +10,27 @@ import {
   type Part,
   type PartOutcome,
 } from '../remote/backend.ts'
-import type { ServerLine } from '../remote/line.ts'
-import { type PostgresDatabase, type Row, sqlState } from './database.ts'
+import type { Row } from './database.ts'
+import type { PostgresPlaces } from './questions.ts'
 import { commitCall } from './schema.ts'
-
-export interface PostgresPlaces {
-  readonly database: PostgresDatabase
-  readonly line: ServerLine
-  readonly schema: string
-}
 
 /** As long as a key may be forgotten, it is kept: a guess of some server must not fail for no reason. */
 const GRACE: Span = minutes(1)
 
-export const postgresBackend = ({ database, line, schema }: PostgresPlaces): Backend => {
+export const postgresBackend = ({ ask, schema }: PostgresPlaces): Backend => {
   const who = randomUUID()
   const commit = commitCall(schema)
-  const look = `SELECT ${schema}.micros() AS at, (SELECT jsonb_agg(i.value ORDER BY k.ord)
+  const look = `SELECT ${schema}.micros() AS at, pg_is_in_recovery() AS standby, (SELECT jsonb_agg(i.value ORDER BY k.ord)
     FROM unnest($1::text[]) WITH ORDINALITY AS k(key, ord)
     LEFT JOIN ${schema}.items i ON i.key = k.key) AS found`
-  const ask = async (text: string, values: unknown[]): Promise<Row> => {
-    const [row] = await line.ask(() => patiently(() => database.query(text, values)))
+  const askOne = async (text: string, values: unknown[]): Promise<Row> => {
+    const [row] = await ask(text, values)
     assert(row !== undefined, 'a function answers one row')
     return row
   }
   return {
     commit: async (parts, decided) => {
-      const { at, conflicts, kept } = await ask(commit, toArguments(parts, decided, who))
+      const { at, conflicts, kept } = await askOne(commit, toArguments(parts, decided, who))
       assert(typeof conflicts === 'object' && conflicts !== null, 'conflicts come by part')
       const shown = new Map<string, unknown>(Object.entries(conflicts))
       const claimed = new Set(Array.isArray(kept) ? kept : [])
@@ -44,25 +38,9 @@ export const postgresBackend = ({ database, line, schema }: PostgresPlaces): Bac
       return { now: toInstant(at), outcomes }
     },
     look: async (keys) => {
-      const { at, found } = await ask(look, [keys])
+      const { at, found } = await askOne(look, [keys])
       return { now: toInstant(at), values: Array.isArray(found) ? found.map(textOf) : [] }
     },
-  }
-}
-
-/** Serialization failure and deadlock: the transaction was rolled back whole, and may be tried again. */
-const TURNED_BACK = new Set(['40001', '40P01'])
-
-/** We lock in one order, so that only others' work can turn us back. */
-const MAX_TRIES = 3
-
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (cause) {
-      if (tries === MAX_TRIES || !TURNED_BACK.has(sqlState(cause) ?? '')) throw cause
-    }
   }
 }
 

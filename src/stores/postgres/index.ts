@@ -1,4 +1,5 @@
 /** The door `headgate/postgres`. */
+export type { StoreEvent, TripOutcome } from '../remote/line.ts'
 export type { GroupSent } from '../remote/optimist.ts'
 export type { SharedStore } from '../remote/shared-store.ts'
 export type { PostgresErrorCode } from './errors.ts'

@@ -104,6 +104,60 @@ describe.skipIf(place === undefined)('on a real server', () => {
     await pool.query(`UPDATE ${place.name}.format SET number = 1`)
   })
 
+  test('a server that runs while a newer one changes the format is told to be upgraded, and writes nothing', async () => {
+    const store = place.open()
+    const write = () => ({ writes: [{ key: 'a', value: '1' }], appends: [], result: 1 })
+    await store.transact(write)
+    const rename = (from: string, to: string) =>
+      pool.query(`ALTER FUNCTION ${place.name}.${from} RENAME TO ${to}`)
+    await rename('compare_and_set', 'compare_and_set_2')
+    await pool.query(`UPDATE ${place.name}.format SET number = 2`)
+    const told = 'must keep its format, found format 2, of a newer Headgate: upgrade this server'
+    await expect(store.transact(write)).rejects.toThrow(told)
+    await expect(store.transact(write)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await rename('compare_and_set_2', 'compare_and_set')
+    await pool.query(`UPDATE ${place.name}.format SET number = 1`)
+    expect(await store.transact(write)).toBe(1)
+    await store.close()
+  })
+
+  test('who is not let in, and who may make no schema, is told so by name', async () => {
+    const { postgres } = await import('./store.ts')
+    const name = `${place.name}_guest`
+    await pool.query(`CREATE ROLE ${name} LOGIN`)
+    const asked = async (change: (url: string) => string) => {
+      const store = postgres({ url: change(place.url), schema: `${place.name}_none` })
+      const found = await store.opened().catch((error: unknown) => error)
+      await store.close()
+      return found
+    }
+    const denied = (finding: string) =>
+      expect.objectContaining({
+        code: 'POSTGRES_DENIED',
+        finding: expect.stringContaining(finding),
+      })
+    const as = (user: string) => (url: string) => url.replace('headgate@', `${user}@`)
+    expect(await asked(as(name))).toEqual(denied('permission denied for database'))
+    expect(await asked(as('stranger'))).toEqual(denied('role "stranger" does not exist'))
+    const nowhere = (url: string) => url.replace(/postgres$/, 'nowhere')
+    expect(await asked(nowhere)).toEqual(denied('database "nowhere" does not exist'))
+    await pool.query(`DROP ROLE ${name}`)
+  })
+
+  test('who may use our schema needs no right to make one', async () => {
+    const { postgres } = await import('./store.ts')
+    const name = `${place.name}_user`
+    await pool.query(`CREATE ROLE ${name} LOGIN;
+      GRANT USAGE ON SCHEMA ${place.name} TO ${name};
+      GRANT ALL ON ALL TABLES IN SCHEMA ${place.name} TO ${name}`)
+    const url = place.url.replace('headgate@', `${name}@`)
+    const store = postgres({ url, schema: place.name })
+    const write = () => ({ writes: [{ key: 'b', value: '1' }], appends: [], result: 1 })
+    expect(await store.transact(write)).toBe(1)
+    await store.close()
+    await pool.query(`DROP OWNED BY ${name}; DROP ROLE ${name}`)
+  })
+
   test('a database whose transactions see an old moment is refused, not trusted', async () => {
     const url = `${place.url}?options=${encodeURIComponent('-c default_transaction_isolation=serializable')}`
     const { postgres } = await import('./store.ts')

@@ -2,8 +2,6 @@
  * What Headgate keeps in a PostgreSQL database: one schema with its tables and the functions that compare
  * and set, and forget. They only lock, compare and copy text; they decide nothing.
  */
-import type { PostgresPlaces } from './backend.ts'
-import { postgresMistake } from './errors.ts'
 
 /** The calls of the functions below. */
 export const commitCall = (schema: string): string =>
@@ -15,7 +13,10 @@ export const sweepCall = (schema: string): string =>
 const places = (count: number): string =>
   Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ')
 
-/** `FORMAT_STEPS[n]` leads from format n to n + 1. A step once released is never edited. */
+/**
+ * `FORMAT_STEPS[n]` leads from format n to n + 1. A step once released is never edited. One that older
+ * servers must not write beside gives `compare_and_set` another name: they are then told to upgrade.
+ */
 const FORMAT_STEPS: readonly ((schema: string) => string)[] = [
   (schema) => `${tables(schema)}${compareAndSet(schema)}${sweep(schema)}`,
 ]
@@ -208,39 +209,11 @@ BEGIN
 END $$;
 `
 
-/** The oldest that its makers still mend. */
-const OLDEST = 14
-
-/** Any number of servers may do this at once: one does it, the others wait and find it done. */
-export const prepareSchema = async (
-  thing: string,
-  { database, line, schema }: PostgresPlaces,
-): Promise<void> => {
-  const [server] = await line.ask(() =>
-    database.query(
-      `SELECT current_setting('server_version_num')::integer / 10000 AS version,
-        to_regclass('${schema}.format') IS NOT NULL AS formatted`,
-    ),
-  )
-  if (Number(server?.['version']) < OLDEST) {
-    const rule = `must be PostgreSQL ${OLDEST} or newer`
-    throw postgresMistake('POSTGRES_TOO_OLD', thing, rule, String(server?.['version']))
-  }
-  const format = async (): Promise<number> => {
-    const [row] = await line.ask(() => database.query(`SELECT number FROM ${schema}.format`))
-    return Number(row?.['number'])
-  }
-  const found = server?.['formatted'] === true ? await format() : 0
-  if (found < FORMAT_STEPS.length) await line.ask(() => database.query(migration(schema)))
-  const reached = await format()
-  if (reached > FORMAT_STEPS.length) {
-    const rule = `holds data of format ${FORMAT_STEPS.length}, which is all that this version reads`
-    throw postgresMistake('POSTGRES_FORMAT_NEWER', thing, rule, `format ${reached}`)
-  }
-}
+/** What this version reads and writes. */
+export const FORMAT = FORMAT_STEPS.length
 
 /** One transaction, and one at a time: all of it is there, or nothing. */
-const migration = (schema: string): string => `DO $do$
+export const migration = (schema: string): string => `DO $do$
 DECLARE found integer;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('headgate ${schema}'));

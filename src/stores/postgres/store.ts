@@ -6,13 +6,16 @@ import { quote } from '../../core/errors.ts'
 import type { Item } from '../../core/store.ts'
 import type { Span, Uptime } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
-import { ANSWER_WITHIN, openLine } from '../remote/line.ts'
+import { createBell, type Wire } from '../remote/bell.ts'
+import { ANSWER_WITHIN, openLines } from '../remote/line.ts'
 import { type OptimistSettings, optimist } from '../remote/optimist.ts'
 import { type Pages, type SharedStore, sharedStore } from '../remote/shared-store.ts'
-import { type PostgresPlaces, postgresBackend } from './backend.ts'
+import { postgresBackend } from './backend.ts'
 import { isPostgresReply, openPostgres, type Row } from './database.ts'
 import { postgresMistake } from './errors.ts'
-import { prepareSchema, sweepCall } from './schema.ts'
+import { prepareSchema } from './fitness.ts'
+import { type PostgresPlaces, postgresPlaces } from './questions.ts'
+import { sweepCall } from './schema.ts'
 
 export interface PostgresOptions extends OptimistSettings {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the parameters that pg knows. */
@@ -42,8 +45,16 @@ export const postgres = (urlOrOptions: string | PostgresOptions): SharedStore =>
   checkSchema(schema)
   const thing = 'the PostgreSQL store'
   const database = openPostgres(url, timeout)
-  const line = openLine({ thing, isAnswer: isPostgresReply, timeout })
-  const places = { database, line, schema }
+  const { observe = () => {} } = options
+  const line = openLines({ thing, isAnswer: isPostgresReply, timeout, observe })()
+  const onRetry = () => observe({ kind: 'retry' })
+  const places = postgresPlaces({ thing, database, line, schema, onRetry })
+  // A channel and a schema may have the same name.
+  const wire: Wire = {
+    ring: (stream) => places.ask('SELECT pg_notify($1, $2)', [schema, stream]),
+    hear: (heard, listening) => database.subscribe(schema, heard, listening),
+  }
+  const bell = createBell(wire, observe)
   const sweeper = createSweeper(places, uptime)
   return sharedStore({
     thing,
@@ -52,12 +63,14 @@ export const postgres = (urlOrOptions: string | PostgresOptions): SharedStore =>
       ...options,
       thing,
       backend: postgresBackend(places),
+      onAppended: bell.rang,
       onGroup: (group) => {
         sweeper.wrote(group.writes)
         options.onGroup?.(group)
       },
     }),
     pages: postgresPages(places),
+    bell,
     partition: () => '',
     close: async () => {
       await sweeper.drained()
@@ -78,12 +91,24 @@ function checkSchema(schema: string): void {
 /** Entries forgotten at once: a long stream must not hold a lock for long. */
 const TRIM_BATCH = 1_000
 
-const postgresPages = ({ database, line, schema }: PostgresPlaces): Pages => {
-  const ask = (text: string, values: unknown[]): Promise<readonly Row[]> =>
-    line.ask(() => database.query(text, values))
+const postgresPages = ({ ask, schema }: PostgresPlaces): Pages => {
+  /** Asks who answers as well: a page of a standby may be an old one, and so may an empty page. */
+  const page = async (
+    by: 'position' | 'key',
+    text: string,
+    values: unknown[],
+  ): Promise<readonly Row[]> => {
+    const who = '(SELECT pg_is_in_recovery() AS standby) AS who'
+    const rows = await ask(
+      `SELECT * FROM ${who} LEFT JOIN (${text}) AS page ON true ORDER BY ${by}`,
+      values,
+    )
+    return rows.filter((row) => row[by] !== null)
+  }
   return {
     entries: async (stream, after, limit) => {
-      const found = await ask(
+      const found = await page(
+        'position',
         `SELECT position, entry FROM ${schema}.entries
           WHERE stream = $1 AND position > $2 ORDER BY position LIMIT $3`,
         [stream, after, limit],
@@ -96,7 +121,8 @@ const postgresPages = ({ database, line, schema }: PostgresPlaces): Pages => {
     range: async (index, after, limit) => {
       // An index lists what begins with its name and a hash, and no name of an index has one.
       if (index.includes('#')) return []
-      const found = await ask(
+      const found = await page(
+        'key',
         `SELECT key, value FROM ${schema}.items
           WHERE key > $1 AND key < $2 AND key > $3 ORDER BY key LIMIT $4`,
         [`${index}#`, `${index}$`, beforeNul(after), limit],
@@ -113,7 +139,7 @@ const postgresPages = ({ database, line, schema }: PostgresPlaces): Pages => {
     },
     scan: async (cursor, limit) => {
       const text = `SELECT key, value FROM ${schema}.items WHERE key > $1 ORDER BY key LIMIT $2`
-      const items = (await ask(text, [beforeNul(cursor), limit])).map(toItem)
+      const items = (await page('key', text, [beforeNul(cursor), limit])).map(toItem)
       const last = items.at(-1)
       return last === undefined || items.length < limit ? { items } : { items, next: last.key }
     },
@@ -140,7 +166,7 @@ const SWEPT_PER_WRITE = 2
 /** Keys that one sweep may pass: a few milliseconds of the server. */
 const MAX_SWEPT = 1_024
 
-const createSweeper = ({ database, line, schema }: PostgresPlaces, uptime: Uptime): Sweeper => {
+const createSweeper = ({ ask, schema }: PostgresPlaces, uptime: Uptime): Sweeper => {
   let due = 0
   let passed = ''
   let heard: { readonly lived: number; readonly at: number } | undefined
@@ -148,8 +174,7 @@ const createSweeper = ({ database, line, schema }: PostgresPlaces, uptime: Uptim
 
   const sweep = async (count: number): Promise<void> => {
     const { lived, at } = heard ?? { lived: 0, at: uptime() }
-    const words = [passed, count, lived, uptime() - at]
-    const [row] = await line.ask(() => database.query(sweepCall(schema), words))
+    const [row] = await ask(sweepCall(schema), [passed, count, lived, uptime() - at])
     heard = { lived: Number(row?.['lived']), at: uptime() }
     const last = row?.['last']
     passed = typeof last === 'string' ? last : ''

@@ -11,6 +11,7 @@ const check = (version: string, format: string | null) => {
     call,
     run: () => Promise.reject(new Error('not run')),
     nodes: () => [{ name: '', call }],
+    subscribe: () => () => {},
     close: async () => {},
   }
   const line = openLine({ thing: 'the store', isAnswer: () => true })

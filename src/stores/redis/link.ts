@@ -10,6 +10,15 @@ export interface RedisLink {
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   /** The servers that take writes, in an order of their own; one, but in a cluster. */
   nodes(): readonly RedisNode[]
+  /**
+   * Hears what is published, until the returned function is called, over a connection of its own that is
+   * opened again when it is lost. `listening` is told when it begins and when it ends.
+   */
+  subscribe(
+    channel: string,
+    heard: (message: string) => void,
+    listening: (on: boolean) => void,
+  ): () => void
   close(): Promise<void>
 }
 
@@ -105,21 +114,80 @@ function clusterLink(address: RedisAddress, options: LinkOptions): RedisLink {
 
 /** What a server and a cluster have in common. */
 function linkOf(client: Redis | Cluster): Omit<RedisLink, 'nodes'> {
-  let isClosed = false
-  // Told to those who call.
-  client.on('error', () => {})
-  // ioredis gives up for good when a Sentinel tells it of a new master just while it connects.
-  client.on('end', () => {
-    const connect = () => (isClosed ? undefined : client.connect().catch(() => {}))
-    if (!isClosed) setTimeout(connect, RECONNECT_MS)
+  // What is wrong with the connection: a call that finds none is told only that it was not tried again.
+  let trouble: Error | undefined
+  client.on('error', (error: Error) => {
+    trouble = error
   })
+  client.on('ready', () => {
+    trouble = undefined
+  })
+  const letGo = holdOn(client)
+  const told = async (calling: Promise<unknown>): Promise<unknown> => {
+    try {
+      return await calling
+    } catch (cause) {
+      const isUntried = cause instanceof Error && cause.name === 'MaxRetriesPerRequestError'
+      throw isUntried && trouble !== undefined ? trouble : cause
+    }
+  }
   return {
-    call: (command, ...args) => client.call(command, ...args),
-    run: runner((command, words) => client.call(command, words)),
-    close: async () => {
-      isClosed = true
-      client.disconnect()
+    call: (command, ...args) => told(client.call(command, ...args)),
+    run: runner((command, words) => told(client.call(command, words))),
+    subscribe: (channel, heard, listening) => {
+      // A connection that listens takes no other commands; a cluster has one for that.
+      if (client instanceof Cluster) return subscribeBy(client, channel, heard, listening)
+      const ear = client.duplicate({ autoResubscribe: false })
+      ear.on('error', () => {})
+      const letEarGo = holdOn(ear)
+      const unsubscribe = subscribeBy(ear, channel, heard, listening)
+      return () => {
+        unsubscribe()
+        letEarGo()
+      }
     },
+    close: async () => letGo(),
+  }
+}
+
+/** ioredis gives up for good when a Sentinel tells it of a new master just while it connects. */
+function holdOn(client: Redis | Cluster): () => void {
+  let isOver = false
+  client.on('end', () => {
+    const connect = () => (isOver ? undefined : client.connect().catch(() => {}))
+    if (!isOver) setTimeout(connect, RECONNECT_MS)
+  })
+  return () => {
+    isOver = true
+    client.disconnect()
+  }
+}
+
+function subscribeBy(
+  ear: Redis | Cluster,
+  ...[channel, heard, listening]: Parameters<RedisLink['subscribe']>
+): () => void {
+  let isHearing = false
+  const tell = (on: boolean): void => {
+    if (on !== isHearing) listening(on)
+    isHearing = on
+  }
+  const begin = (): void => {
+    // Where it may not, by the server's rules for its user, polls do it.
+    void ear.subscribe(channel).then(
+      () => tell(true),
+      () => {},
+    )
+  }
+  const end = (): void => tell(false)
+  const hear = (from: string, message: string): void => {
+    if (from === channel) heard(message)
+  }
+  ear.on('ready', begin).on('close', end).on('message', hear)
+  if (ear.status === 'ready') begin()
+  return () => {
+    ear.off('ready', begin).off('close', end).off('message', hear)
+    void ear.unsubscribe(channel).catch(() => {})
   }
 }
 

@@ -11,6 +11,8 @@ export interface RedisNames {
   claims(tag?: string): string
   /** Holds the number of the format of all others. */
   readonly format: string
+  /** Where servers tell each other that a stream has grown. */
+  readonly channel: string
   /** Every name of a key, as SCAN takes it. */
   readonly allKeys: string
 }
@@ -26,6 +28,7 @@ export const redisNames = (prefix: string): RedisNames => {
     stream: (stream) => `${prefix}s:${stream}`,
     claims: (tag) => (tag === undefined ? `${prefix}claims` : `${prefix}claims:{${tag}}`),
     format: `${prefix}format`,
+    channel: `${prefix}followed`,
     allKeys: `${keys.replaceAll(/[\\*?[\]]/g, '\\$&')}*`,
   }
 }

@@ -178,5 +178,10 @@ function tell(
   }
   for (const end of ends) end()
   for (const { leave } of left) leave()
-  onGroup?.({ calls: calls.length, conflicts: left.length, writes: after.size, appends: 0 })
+  onGroup?.({
+    calls: calls.length,
+    conflicts: left.length,
+    writes: after.size,
+    ...{ appends: 0, doubts: 0, claims: 0 },
+  })
 }

@@ -3,9 +3,15 @@
  * script call, and all calls of one moment travel in one.
  */
 import type { Span } from '../../core/time.ts'
+import { createBell, type Wire } from '../remote/bell.ts'
 import { lastSeen } from '../remote/last-seen.ts'
-import { ANSWER_WITHIN, openLine, type ServerLine } from '../remote/line.ts'
-import { type Optimist, type OptimistSettings, optimist } from '../remote/optimist.ts'
+import { ANSWER_WITHIN, openLines, type ServerLine } from '../remote/line.ts'
+import {
+  type Optimist,
+  type OptimistOptions,
+  type OptimistSettings,
+  optimist,
+} from '../remote/optimist.ts'
 import { type SharedStore, sharedStore } from '../remote/shared-store.ts'
 import { parseRedisUrl } from './address.ts'
 import { type RedisBackendOptions, redisBackend } from './backend.ts'
@@ -61,15 +67,23 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
   const thing = isCluster ? 'the Redis Cluster store' : 'the Redis store'
   const { script = address.script } = options
   const link = openLink(address, { timeout, ca: options.ca })
-  const newLine = () => openLine({ thing, isAnswer: isRedisReply, timeout })
+  const newLine = openLines({
+    thing,
+    isAnswer: isRedisReply,
+    timeout,
+    ...(options.observe && { observe: options.observe }),
+  })
   const names = redisNames(prefix)
   const places = { link, line: newLine(), names }
+  const bell = createBell(wireOf(places), options.observe ?? (() => {}))
+  const calls = { ...options, thing, onAppended: bell.rang }
   const store = sharedStore({
     thing,
     open: () => checkFitness(thing, places),
     calls: isCluster
-      ? partitionedCalls({ ...options, link, names, newLine, thing, script })
-      : serverCalls({ ...options, ...places, thing, script }),
+      ? partitionedCalls({ ...calls, link, names, newLine, script })
+      : serverCalls({ ...calls, ...places, script }),
+    bell,
     pages: redisPages({ ...places, lineOf: isCluster ? linesBySlot(newLine) : () => places.line }),
     partition: isCluster ? (name) => String(slotOfName(name)) : () => '',
     close: link.close,
@@ -84,13 +98,18 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
 }
 
 function serverCalls(
-  parts: OptimistSettings &
-    RedisBackendOptions & { readonly thing: string; readonly script: boolean },
+  parts: Omit<OptimistOptions, 'backend' | 'seen'> &
+    RedisBackendOptions & { readonly script: boolean },
 ): Optimist {
   const seen = lastSeen()
   const ordinary = optimist({ ...parts, seen, backend: redisBackend(parts) })
   return parts.script ? withScriptedSpends({ ...parts, seen, ordinary }) : ordinary
 }
+
+const wireOf = ({ link, line, names: { channel } }: RedisBackendOptions): Wire => ({
+  ring: (stream) => line.ask(() => link.call('PUBLISH', channel, stream)),
+  hear: (heard, listening) => link.subscribe(channel, heard, listening),
+})
 
 /** One for each slot that lists are read in: at most 16,384, of a few words each. */
 function linesBySlot(newLine: () => ServerLine): (name: string) => ServerLine {

@@ -6,7 +6,8 @@ import { type Instant, instant, millis, seconds } from '../../core/time.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { postgresBackend } from '../postgres/backend.ts'
 import { openPostgres } from '../postgres/database.ts'
-import { prepareSchema } from '../postgres/schema.ts'
+import { prepareSchema } from '../postgres/fitness.ts'
+import { postgresPlaces } from '../postgres/questions.ts'
 import { parseRedisUrl } from '../redis/address.ts'
 import { redisBackend } from '../redis/backend.ts'
 import { openLink } from '../redis/link.ts'
@@ -40,7 +41,8 @@ const OPENERS: Readonly<Record<string, () => Promise<Opened | undefined>>> = {
     const place = await remotePlace('postgres')
     if (place === undefined) return undefined
     const database = openPostgres(place.url, TIMEOUT)
-    const places = { database, line: openLine(PATIENT), schema: place.name }
+    const line = openLine(PATIENT)
+    const places = postgresPlaces({ thing: 'the store', database, line, schema: place.name })
     await prepareSchema('the store', places)
     return { connect: () => postgresBackend(places), close: database.close }
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeMistake } from '../../core/errors.ts'
 import { millis, seconds, span } from '../../core/time.ts'
-import { openLine } from './line.ts'
+import { openLine, openLines, type StoreEvent } from './line.ts'
 
 class Answered extends Error {}
 
@@ -99,5 +99,67 @@ describe('once nobody answers', () => {
     pass(seconds(1))
     await expect(ask(unwell)).rejects.toThrow('out of memory')
     expect(await ask(fine)).toBe('fine')
+  })
+})
+
+describe('those who run it are told', () => {
+  const watched = () => {
+    let running = 0
+    const told: StoreEvent[] = []
+    const newLine = openLines({
+      thing: 'the store',
+      isAnswer: (cause) => cause instanceof Answered,
+      timeout: millis(20),
+      uptime: () => span(running),
+      observe: (event) => told.push(event),
+    })
+    return {
+      newLine,
+      pass: (micros: number) => {
+        running += micros
+      },
+      /** Since the last time. */
+      told: () => told.splice(0).map((event) => ('outcome' in event ? event.outcome : event.kind)),
+    }
+  }
+  const lost = async (asked: Promise<unknown>) => expect(asked).rejects.toEqual(UNAVAILABLE)
+
+  test('how each trip ended, when nobody answers, what was spared, and when somebody does again', async () => {
+    const { newLine, pass, told } = watched()
+    const line = newLine()
+    await line.ask(fine)
+    await lost(line.ask(cut))
+    await lost(line.ask(silence))
+    expect(told()).toEqual(['answered', 'cut', 'timeout', 'down'])
+    await lost(line.ask(fine))
+    pass(millis(500))
+    await lost(line.ask(cut))
+    expect(told()).toEqual(['spared', 'cut'])
+    pass(millis(500))
+    await line.ask(fine)
+    expect(told()).toEqual(['answered', 'up'])
+  })
+
+  test('of several lines, that the store is down while one of them is', async () => {
+    const { newLine, pass, told } = watched()
+    const [one, other] = [newLine(), newLine()]
+    await lost(one.ask(silence))
+    await lost(other.ask(silence))
+    expect(told()).toEqual(['timeout', 'down', 'timeout'])
+    pass(millis(500))
+    await one.ask(fine)
+    expect(told()).toEqual(['answered'])
+    await other.ask(fine)
+    expect(told()).toEqual(['answered', 'up'])
+  })
+
+  test('but a line that nobody uses any more says nothing about now', async () => {
+    const { newLine, pass, told } = watched()
+    const [one, other] = [newLine(), newLine()]
+    await lost(one.ask(silence))
+    expect(told()).toEqual(['timeout', 'down'])
+    pass(seconds(11))
+    await other.ask(fine)
+    expect(told()).toEqual(['answered', 'up'])
   })
 })

@@ -90,7 +90,7 @@ describe('round trips', () => {
     const counts = Array.from({ length: 100 }, () => one.transact(increment('a'), ['a']))
     expect(await Promise.all(counts)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1))
     expect(one.backend.trips.commits).toBe(1)
-    expect(one.groups).toEqual([{ calls: 100, conflicts: 0, writes: 1, appends: 0 }])
+    expect(one.groups).toMatchObject([{ calls: 100, conflicts: 0, writes: 1, appends: 0 }])
   })
 
   test('a step that only looks takes one if its guess names all, and commits nothing', async () => {

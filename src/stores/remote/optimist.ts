@@ -6,13 +6,14 @@
  * Calls of one moment travel together; one group is under way at a time, and the next gathers meanwhile.
  */
 import { assert, StoreError } from '../../core/errors.ts'
-import type { Intent, Key, PlainSpend, Step, Value } from '../../core/store.ts'
+import type { Append, Intent, Key, PlainSpend, Step, Value } from '../../core/store.ts'
 import { type Clock, type Instant, type Span, seconds, span, type Uptime } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
 import { checkCommit, checkKeys } from '../bounds.ts'
 import { type Backend, MAX_DECISION_AGE, type PartOutcome } from './backend.ts'
 import { type Call, type GatheredPart, gather, groups, MAX_WAITING } from './gather.ts'
 import { type LastSeen, lastSeen, serverTime } from './last-seen.ts'
+import type { StoreEvent } from './line.ts'
 
 export interface Optimist {
   transact<R>(step: Step<R>, guess?: readonly Key[], intent?: Intent): Promise<R>
@@ -32,12 +33,16 @@ export interface OptimistSettings {
   readonly patience?: Span
   /** Called after each round trip that was to commit something. */
   readonly onGroup?: (group: GroupSent) => void
+  /** Called for each round trip, and when the store stops answering or answers again. */
+  readonly observe?: (event: StoreEvent) => void
 }
 
 export interface OptimistOptions extends OptimistSettings {
   readonly backend: Backend
   /** Names the store in errors. */
   readonly thing: string
+  /** Called with what each part that was applied has appended. */
+  readonly onAppended?: (appends: readonly Append[]) => void
   /** Where several share one memory. */
   readonly seen?: LastSeen
 }
@@ -49,6 +54,10 @@ export interface GroupSent {
   readonly conflicts: number
   readonly writes: number
   readonly appends: number
+  /** Keys that another server had changed: from now on they are looked at first. */
+  readonly doubts: number
+  /** Parts that lost so often that their keys are now kept for us. */
+  readonly claims: number
 }
 
 const PATIENCE: Span = seconds(5)
@@ -98,7 +107,8 @@ function rounds(
   options: OptimistOptions,
   again: (calls: readonly Call[], pauseMs?: number) => void,
 ): (calls: readonly Call[]) => Promise<void> {
-  const { backend, clock, uptime = processUptime, seen = lastSeen(), onGroup } = options
+  const { backend, clock, uptime = processUptime, seen = lastSeen() } = options
+  const { onGroup, onAppended } = options
   const time = serverTime(uptime)
   const isInTime = patienceOf(options)
 
@@ -131,14 +141,14 @@ function rounds(
     if (outcome?.kind !== 'conflict') {
       for (const { key, value } of part.writes) seen.wrote(key, value)
       part.end()
+      if (part.appends.length > 0) onAppended?.(part.appends)
       return
     }
     let isInTheWay = outcome.claimed
     for (const [i, key] of [...part.expected.keys(), ...part.guessed].entries()) {
       const value = outcome.current[i]
       const was = part.expected.get(key)
-      // Not if it was only never seen: then nobody else need be writing it.
-      if (was !== undefined && was !== value) {
+      if (isDoubtful(was, value)) {
         seen.doubt(key)
         isInTheWay = true
       }
@@ -233,21 +243,29 @@ const maxAgeOf = (calls: readonly Call[]): Span =>
 const isIdle = ({ expected, writes, appends }: GatheredPart<Call>): boolean =>
   expected.size === 0 && writes.length === 0 && appends.length === 0
 
+/** Not if it was only never seen: then nobody else need be writing it. */
+const isDoubtful = (expected: Value | undefined, found: Value | undefined): boolean =>
+  expected !== undefined && expected !== found
+
 function sum(
   parts: readonly GatheredPart<Call>[],
   outcomes: readonly (PartOutcome | undefined)[],
 ): GroupSent {
-  let [calls, conflicts, writes, appends] = [0, 0, 0, 0]
+  const all = { calls: 0, conflicts: 0, writes: 0, appends: 0, doubts: 0, claims: 0 }
   for (const [i, part] of parts.entries()) {
-    calls += part.calls.length
-    if (outcomes[i]?.kind === 'conflict') {
-      conflicts += part.calls.length
+    const outcome = outcomes[i]
+    all.calls += part.calls.length
+    if (outcome?.kind === 'conflict') {
+      all.conflicts += part.calls.length
+      if (part.claims && !outcome.claimed) all.claims += 1
+      const expected = [...part.expected.values()]
+      all.doubts += expected.filter((was, k) => isDoubtful(was, outcome.current[k])).length
     } else {
-      writes += part.writes.length
-      appends += part.appends.length
+      all.writes += part.writes.length
+      all.appends += part.appends.length
     }
   }
-  return { calls, conflicts, writes, appends }
+  return all
 }
 
 /** Too many wait already. */

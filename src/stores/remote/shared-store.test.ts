@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { memoryServer } from '../../../test/support/memory-backend.ts'
 import { answer } from '../../core/store.ts'
 import { fakeClock } from '../../testing/index.ts'
+import { createBell } from './bell.ts'
 import { optimist } from './optimist.ts'
 import { sharedStore } from './shared-store.ts'
 
@@ -20,6 +21,7 @@ const setting = (open: () => Promise<void>) => {
     open,
     calls: optimist({ backend: memoryServer(clock).connect(), thing: 'the store', clock }),
     pages: NOTHING,
+    bell: createBell({ ring: async () => {}, hear: () => () => {} }, () => {}),
     partition: () => '',
     close: async () => {
       closed += 1

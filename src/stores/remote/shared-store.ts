@@ -2,6 +2,7 @@
 import { StoreError } from '../../core/errors.ts'
 import type { Entry, Item, Key, ScanPage, Store } from '../../core/store.ts'
 import { checkName, checkPage, checkPosition } from '../bounds.ts'
+import type { Bell } from './bell.ts'
 import type { Optimist } from './optimist.ts'
 
 /** The lists of a store, which no step sees. */
@@ -19,6 +20,7 @@ export interface SharedStoreParts {
   open(): Promise<void>
   readonly calls: Optimist
   readonly pages: Pages
+  readonly bell: Bell
   partition(name: string): string
   /** Lets go of connections. */
   close(): Promise<void>
@@ -72,6 +74,7 @@ export const sharedStore = (parts: SharedStoreParts): SharedStore => {
       checkPosition(before)
       return accept(() => pages.trim(stream, before))
     },
+    listen: parts.bell.listen,
     partition,
     scan: async (cursor, limit) => {
       checkPage(limit)
@@ -80,6 +83,7 @@ export const sharedStore = (parts: SharedStoreParts): SharedStore => {
     close: () => {
       closing ??= Promise.allSettled(underWay)
         .then(() => calls.drained())
+        .then(() => parts.bell.close())
         .then(() => parts.close())
       return closing
     },

@@ -312,7 +312,11 @@ function changes(
   const entry = encodeRateChange({ ...done, at: view.now, by, cause })
   const histories = left.map(([form]) => historyStream(provider, form))
   return [
-    { stream: effectStream(provider), entry: encodeEffects({ at: view.now, effects }) },
+    {
+      stream: effectStream(provider),
+      entry: encodeEffects({ at: view.now, effects }),
+      followed: true,
+    },
     ...[changeStream(provider), ...histories].map((stream) => ({ stream, entry })),
   ]
 }
