@@ -99,10 +99,10 @@ export const readBalances = (
 ): Balances => {
   const values = read(...budgets.map((budget) => keys.budget(window, budget)))
   const balances = new Map<string, BudgetState | undefined>()
-  for (const [i, budget] of budgets.entries()) {
+  budgets.forEach((budget, i) => {
     const value = values[i]
     balances.set(budget, value === undefined ? undefined : decodeBudget(value))
-  }
+  })
   return balances
 }
 
@@ -110,11 +110,13 @@ export const writeBalances = (
   { keys }: PayerView,
   window: Instant,
   balances: ReadonlyMap<string, BudgetState>,
-): readonly Write[] =>
-  Array.from(balances, ([budget, state]) => ({
-    key: keys.budget(window, budget),
-    value: encodeBudget(state),
-  }))
+): readonly Write[] => {
+  const writes: Write[] = []
+  balances.forEach((state, budget) => {
+    writes.push({ key: keys.budget(window, budget), value: encodeBudget(state) })
+  })
+  return writes
+}
 
 /** The part of a hold that ends, and what is spent with it. */
 interface BalanceShift {

@@ -107,11 +107,11 @@ interface Opening {
 export const openHold = (
   view: PayerView,
   admission: SpendingAdmission,
-  { estimate, nonce, ...said }: Opening,
+  opening: Opening,
 ): LedgerChange<SpendingAnswer> => {
   const { answer, allowance, pinned } = admission
   if (!answer.allowed) return unchanged(answer)
-  const hold = newHold(view, admission, estimate, nonce)
+  const hold = newHold(view, admission, opening)
   const saved =
     allowance === undefined || pinned === undefined
       ? NOTHING_SAVED
@@ -125,7 +125,7 @@ export const openHold = (
       writeHold(view, hold),
       listHold(view, hold),
     ],
-    entries: [...saved.entries, { ...openingEntry(hold), ...said, limit: saved.limit }],
+    entries: [...saved.entries, openingEntry(hold, opening, saved.limit)],
   }
 }
 
@@ -323,8 +323,7 @@ function traceOf(holdId: string): HoldTrace | undefined {
 function newHold(
   { now, calendar }: PayerView,
   { party, expiresAt, pins }: SpendingAdmission,
-  amount: bigint,
-  nonce: string,
+  { estimate: amount, nonce }: Opening,
 ): HoldRecord {
   const { window } = calendar
   return {
@@ -344,8 +343,22 @@ function newHold(
 /** The time comes first: holds of one moment are neighbours on the disk. `nonce` makes it unguessable. */
 const newHoldId = (now: Instant, nonce: string): string => `${now.toString(36)}.${nonce}`
 
-function openingEntry({ id, window, party, expiresAt, amount, pins }: HoldRecord): EntryDraft {
-  const moves = move('available', 'held', amount)
-  const { startsAt } = window
-  return { kind: 'hold', window: startsAt, party, moves, hold: id, expiresAt, pins: someOf(pins) }
+function openingEntry(
+  { id, window, party, expiresAt, amount, pins }: HoldRecord,
+  { operationId, note, detail }: Opening,
+  limit: EntryDraft['limit'],
+): EntryDraft {
+  return {
+    kind: 'hold',
+    window: window.startsAt,
+    party,
+    moves: move('available', 'held', amount),
+    hold: id,
+    expiresAt,
+    pins: someOf(pins),
+    operationId,
+    note,
+    detail,
+    limit,
+  }
 }

@@ -285,18 +285,23 @@ function entriesOf(hold: HoldRecord, how: HoldCharge, effect: HoldEffect): reado
   const { ends, note, operationId, paid, at: happened } = how
   const { window, spent, unspent, fromHold, released, overage, expired, taken, returned, made } =
     effect
-  const said = { happened, note, operationId }
-  const common = { window: window.startsAt, party, hold: hold.id, expiresAt, ...said }
-  const flags: EntryFlag[] = [
-    ...(expired && spent > 0n ? LATE : []),
-    ...(overage > 0n ? OVERAGE : []),
-    ...(expired ? EXPIRED : []),
-  ]
+  const flags: EntryFlag[] = []
+  if (expired && spent > 0n) flags.push('late')
+  if (overage > 0n) flags.push('overage')
+  if (expired) flags.push('expired')
   const lost = returned.filter(({ grant }) => made.expiredGrants.has(grant))
   const back = returned.filter(({ grant }) => !made.expiredGrants.has(grant))
-  // One entry for all that the call did with the hold.
+  const { draws, owed, limit } = made.books
+  // One entry for all that the call did with the hold. Field by field: put together from parts, it
+  // took more room and time than all balances of the charge.
   const done: EntryDraft = {
-    ...common,
+    window: window.startsAt,
+    party,
+    hold: hold.id,
+    expiresAt,
+    happened,
+    note,
+    operationId,
     kind: ends ? (hold.status === 'settled' ? 'settle' : 'release') : 'capture',
     paid,
     moves: [
@@ -309,20 +314,21 @@ function entriesOf(hold: HoldRecord, how: HoldCharge, effect: HoldEffect): reado
     pins: someOf([...taken, ...back]),
     captured: ends ? undefined : hold.captured,
     final: ends ? hold.final : undefined,
-    ...made.books,
+    draws,
+    owed,
+    limit,
   }
-  const forfeited: EntryDraft = {
-    ...common,
-    kind: 'forfeit',
-    moves: move('granted', 'forfeited', sumOf(lost)),
-    pins: lost,
-  }
-  return [done, ...(lost.length > 0 ? [forfeited] : [])]
+  return lost.length === 0 ? [done] : [done, forfeitWith(done, lost)]
+}
+
+function forfeitWith(done: EntryDraft, pins: readonly Draw[]): EntryDraft {
+  const { window, party, hold, expiresAt, happened, note, operationId } = done
+  const common = { window, party, hold, expiresAt, happened, note, operationId }
+  return { ...common, kind: 'forfeit', moves: move('granted', 'forfeited', sumOf(pins)), pins }
 }
 
 const LATE: readonly EntryFlag[] = ['late']
 const OVERAGE: readonly EntryFlag[] = ['overage']
-const EXPIRED: readonly EntryFlag[] = ['expired']
 
 function alreadyEnded(view: PayerView, hold: HoldRecord): LedgerChange<SpendingCharge> {
   const { party } = hold
