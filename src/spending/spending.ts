@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 import { StoreError } from '../core/errors.ts'
 import type { ClockVerdict } from '../core/machine-clock.ts'
-import type { Store, View } from '../core/store.ts'
+import type { Key, Store, View } from '../core/store.ts'
 import { seconds, type Wait } from '../core/time.ts'
 import { systemClock, uptime } from '../lib/clock.ts'
 import { administration, type Change, type SpendingAdministration } from './admin.ts'
@@ -30,6 +30,7 @@ import { findHold, holdAct } from './flow/hold.ts'
 import { captureAct, recordAct, releaseAct, settleAct } from './flow/settlement.ts'
 import {
   calendarGuess,
+  type Guess,
   openPayerView,
   type PayerView,
   type SpendingAct,
@@ -105,15 +106,16 @@ export const createSpending = (options: SpendingOptions): Spending => {
   const openUnjudged = (view: View): PayerView => openPayerView(view, settings(), plans())
   const clock = spendingClock(options, openUnjudged)
   const calendars = calendarMemory(uptime, systemClock)
-  const change: Change = async ({ step, guess }) => {
+  const namesAhead = (guess: Guess): readonly Key[] => {
+    if (store.atHand) return []
     const inForce = settings()
-    const foresight = {
-      settings: inForce,
-      plans: plans(),
-      keys: keysOf(inForce.payer),
-      calendars: calendars.guess(inForce.window),
-    }
-    const names = [...clock.guess(foresight.keys), ...guess(foresight)]
+    const keys = keysOf(inForce.payer)
+    const seen = calendars.guess(inForce.window)
+    const names = guess({ settings: inForce, plans: plans(), keys, calendars: seen })
+    return [...clock.guess(keys), ...names]
+  }
+  const change: Change = async ({ step, guess }) => {
+    const names = namesAhead(guess)
     const { calendar, result } = await clock.confirmed(() =>
       store.transact((view) => {
         const payer = clock.open(view)

@@ -149,23 +149,20 @@ export const readHold = ({ read, keys, now }: PayerView, holdId: string): HoldRe
 }
 
 /** What an act on a hold reads. `given` is what a capture says it is for. */
-export const onHold = (
-  holdId: string,
-  once?: OnceUnder,
-  more: { readonly given?: Matter; readonly goesOn?: true } = {},
-): Guess => {
-  const id = keptIdOf(holdId)
-  if (id === undefined) return calendarGuess
-  const { given, ...rest } = more
-  const trace = traceOf(holdId)
-  return holdGuess({
-    id,
-    trace,
-    once,
-    paid: trace && given && paidFor(trace.party, given),
-    ...rest,
-  })
-}
+export const onHold =
+  (
+    holdId: string,
+    once?: OnceUnder,
+    more: { readonly given?: Matter; readonly goesOn?: true } = {},
+  ): Guess =>
+  (foresight) => {
+    const id = keptIdOf(holdId)
+    if (id === undefined) return calendarGuess(foresight)
+    const { given, ...rest } = more
+    const trace = traceOf(holdId)
+    const paid = trace && given && paidFor(trace.party, given)
+    return holdGuess({ id, trace, once, paid, ...rest })(foresight)
+  }
 
 export const findHold = (id: string): SpendingAct<HoldRecord> => ({
   guess: onHold(id),

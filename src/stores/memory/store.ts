@@ -66,6 +66,7 @@ export function memory(options: MemoryOptions = {}): Store {
   }
 
   return {
+    atHand: true,
     // Not `async`: there is nothing to wait for, and the room for it is a tenth of a decision's.
     transact: (step, _guess, intent) => {
       try {
