@@ -19,7 +19,7 @@ import { grantIsOver, type HoldPins, pinsOf, sumOf } from '../plans/funds.ts'
 import type { Plan } from '../plans/plan.ts'
 import { payingPlan, planById, resolvePlan } from '../plans/resolve.ts'
 import { takeBack } from '../plans/rollover.ts'
-import { isCompacted, type SpendingWindow, windowAt } from '../windows/calendar.ts'
+import { isCompacted, type SpendingWindow } from '../windows/calendar.ts'
 import { isOff, offAnswer } from './admission.ts'
 import type { SpendingCharge, Standings } from './answer.ts'
 import {
@@ -57,10 +57,11 @@ import {
   type LedgerChange,
   type PayerView,
   purposeGuess,
-  REMEMBER_FOR,
   type SpendingAct,
   type SpendingStep,
   unchanged,
+  windowListed,
+  windowToCharge,
 } from './step.ts'
 
 /** Charges part of a hold and keeps the rest. After a settlement that named less, charges the rest of it. */
@@ -145,7 +146,7 @@ export const recordAct = (ask: RecordAsk): SpendingAct<SpendingCharge> => {
   const question = [address, ip, operation, mode, amount, family]
   const once = { verb: 'record', id: operationId, question } as const
   const counted = underBookingId(once, (view) => {
-    const window = windowOf(view, ask.at)
+    const window = windowToCharge(view, ask.at)
     const late = window.startsAt !== view.calendar.window.startsAt
     const { plan, party, newLinks } = resolvePlan(view, purpose)
     const made = charge(view, { party, plan, window, spent: amount, beyond: amount, ...NO_HOLD })
@@ -164,7 +165,8 @@ export const recordAct = (ask: RecordAsk): SpendingAct<SpendingCharge> => {
     const answer = { ...NOTHING_CHARGED, charged: amount, overage: owed, late, ...made.standings }
     return {
       result: { ...answer, booking: { window, party, amount } },
-      writes: [...made.writes, ...newLinks, ...(late ? [listWindow(view, window)] : [])],
+      // Nothing may have been charged there while it lasted, and so it may not be listed.
+      writes: [...made.writes, ...newLinks, ...(late ? [windowListed(view, window)] : [])],
       entries: [...made.entries, entry],
     }
   })
@@ -174,14 +176,6 @@ export const recordAct = (ask: RecordAsk): SpendingAct<SpendingCharge> => {
   }
 }
 
-/** Of what is older than anything that is remembered, or was compacted, nothing is known: it counts now. */
-function windowOf({ calendar, settings, now }: PayerView, at: Instant = now): SpendingWindow {
-  const { rememberFor = REMEMBER_FOR, compactAfter = rememberFor } = settings
-  const known = Math.min(rememberFor, compactAfter)
-  const then = now - at < known ? windowAt(calendar, at, settings.window) : calendar.window
-  return isCompacted(calendar, then) ? calendar.window : then
-}
-
 /** Each capture has its hold remembered for longer, perhaps until its window is compacted. */
 const windowOfHold = ({ calendar }: PayerView, { window }: HoldRecord): SpendingWindow =>
   isCompacted(calendar, window) ? calendar.window : window
@@ -189,11 +183,6 @@ const windowOfHold = ({ calendar }: PayerView, { window }: HoldRecord): Spending
 /** Undefined for now: an entry has a time of its own. */
 function earlier({ now }: PayerView, at: Instant | undefined): Instant | undefined {
   return at !== undefined && at < now ? at : undefined
-}
-
-/** Nothing may have been charged there while it lasted. */
-function listWindow({ keys }: PayerView, { startsAt }: SpendingWindow): Write {
-  return { key: keys.window(startsAt), value: '' }
 }
 
 const NOTHING_CHARGED = { charged: 0n, late: false, overage: 0n, released: 0n } as const
