@@ -68,7 +68,8 @@ export const decideAll = (charges: readonly Charge[], view: View): BatchVerdict<
   const keys = charges.map((charge) => charge.key)
   refuseTwice(keys)
   const stored = view.read(...keys)
-  const outcomes = charges.map((charge, i) => decide(charge, stored[i], view.now))
+  const { now } = view
+  const outcomes = charges.map((charge, i) => decide(charge, stored[i], now))
   return allOrNothing(charges, outcomes)
 }
 
@@ -100,12 +101,10 @@ export const allOrNothing = <Kept>(
   charges: readonly Part[],
   outcomes: readonly Decided<Kept>[],
 ): BatchVerdict<Kept> => {
-  const decisions: Decision[] = []
   const violated: number[] = []
   let worst: Decision | undefined
   let worstOfVoters: Decision | undefined
   outcomes.forEach(({ decision }, i) => {
-    decisions.push(decision)
     worst = worst === undefined ? decision : strictest(worst, decision)
     const charge = charges[i]
     if (charge === undefined || !hasSay(charge)) return
@@ -117,7 +116,7 @@ export const allOrNothing = <Kept>(
   const allowed = violated.length === 0
   return {
     decision: allowed ? asAllowed(binding) : binding,
-    decisions,
+    decisions: outcomes.map(({ decision }) => decision),
     violated,
     kept: outcomes.map(({ decision, next }) => (allowed || !decision.allowed ? next : undefined)),
   }

@@ -6,36 +6,39 @@ const ZERO = 48
 const MINUS = 45
 const SPACE = 32
 
+export function wholeNumbers(value: Value, count: number): number[] {
+  const numbers = new Float64Array(count)
+  readNumbers(value, numbers, count, count)
+  return [...numbers]
+}
+
 /**
- * Digit by digit: on the path of every decision, and cutting the text for `Number` took twice the
- * time. Throws unless there are `count` of them, or `most`.
+ * Digit by digit, into a place that the caller keeps: on the path of every decision. A list made for
+ * each text took twice the time, and cutting the text for `Number` four times. Answers how many there
+ * are, and throws unless these are `count`, or `most`.
  */
-export function wholeNumbers(value: Value, count: number, most = count): number[] {
-  const numbers: number[] = []
-  let digits = 0
-  let read = 0
-  let sign = 1
+export function readNumbers(value: Value, into: Float64Array, count: number, most: number): number {
+  let found = 0
   for (let at = 0; at <= value.length; at++) {
-    const code = at === value.length ? SPACE : value.charCodeAt(at)
-    const digit = code - ZERO
-    if (digit >= 0 && digit <= 9) {
+    const isNegative = value.charCodeAt(at) === MINUS
+    if (isNegative) at += 1
+    const start = at
+    let read = 0
+    for (; at < value.length; at++) {
+      const digit = value.charCodeAt(at) - ZERO
+      if (digit < 0 || digit > 9) break
       read = read * 10 + digit
-      digits += 1
-    } else if (code === MINUS && digits === 0 && sign === 1) {
-      sign = -1
-    } else {
-      const ended = code === SPACE && digits > 0 && Number.isSafeInteger(read)
-      // Asked before: a message that is built for each number would cost more than reading it.
-      if (!ended) assert(ended, `whole numbers: ${JSON.stringify(value)}`)
-      numbers.push(read === 0 ? 0 : sign * read)
-      digits = 0
-      read = 0
-      sign = 1
     }
+    const isWhole = at > start && Number.isSafeInteger(read)
+    const ended = isWhole && (at === value.length || value.charCodeAt(at) === SPACE)
+    // Asked before: a message that is built for each number would cost more than reading it.
+    if (!ended) assert(ended, `whole numbers: ${JSON.stringify(value)}`)
+    into[found] = isNegative ? 0 - read : read
+    found += 1
   }
-  const all = numbers.length === count || numbers.length === most
+  const all = found === count || found === most
   if (!all) assert(all, `${count} numbers: ${JSON.stringify(value)}`)
-  return numbers
+  return found
 }
 
 export function threeNumbers(value: Value): [number, number, number] {

@@ -103,12 +103,17 @@ interface ShardList {
 
 function readList(value: Value | undefined): ShardList {
   if (value === undefined) return { count: 0, total: 0, latest: 0, entries: '' }
-  const [, count, total, latest, entries] = LIST.exec(value) ?? []
-  assert(entries !== undefined, 'a shard has a count, a total, an end and its entries')
-  return { count: Number(count), total: Number(total), latest: Number(latest), entries }
+  const first = value.indexOf(' ')
+  const second = value.indexOf(' ', first + 1)
+  const third = value.indexOf(' ', second + 1)
+  assert(first > 0 && second > 0 && third > 0, 'a shard has three numbers and its entries')
+  return {
+    count: Number(value.slice(0, first)),
+    total: Number(value.slice(first + 1, second)),
+    latest: Number(value.slice(second + 1, third)),
+    entries: value.slice(third + 1),
+  }
 }
-
-const LIST = /^(\d+) (\d+) (\d+) (.+)$/
 
 function writeList(key: Key, { count, total, latest, entries }: ShardList): Write {
   if (count === 0) return { key }
@@ -118,7 +123,7 @@ function writeList(key: Key, { count, total, latest, entries }: ShardList): Writ
 
 /** An answer that is given anew is the newest again. */
 function without(list: ShardList, entry: string): ShardList {
-  const at = ` ${list.entries}`.indexOf(` ${entry},`)
+  const at = placeOf(list.entries, `${entry},`)
   if (at < 0) return list
   const { text, length } = firstOf(list.entries.slice(at))
   list.count -= 1
@@ -126,6 +131,13 @@ function without(list: ShardList, entry: string): ShardList {
   const [before, after] = [list.entries.slice(0, at), list.entries.slice(at + text.length + 1)]
   list.entries = after === '' ? before.trimEnd() : before + after
   return list
+}
+
+/** Where an entry begins; below 0: nowhere. */
+function placeOf(entries: string, start: string): number {
+  if (entries.startsWith(start)) return 0
+  const before = entries.indexOf(` ${start}`)
+  return before < 0 ? before : before + 1
 }
 
 function firstOf(entries: string) {

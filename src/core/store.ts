@@ -78,6 +78,9 @@ export interface PlainSpend {
 }
 
 export interface Store {
+  /** True where every key is at hand: there a guess saves nothing, and callers need not make one. */
+  readonly atHand?: true
+
   /**
    * Runs a step over one consistent view and applies its commit, all or nothing; durable, where the
    * store is, before the promise resolves. If the step throws, nothing is written and the promise

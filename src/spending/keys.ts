@@ -93,6 +93,7 @@ function makeKeys(payer: string, name: (...parts: readonly string[]) => string):
   const links = (plan: string) => name('links', plan)
   const openHolds = name('open')
   const balances = lastMade((window: Instant) => name('window', String(window)))
+  const listed = recentlyListed(balances)
   return {
     payer,
     calendar: name('calendar'),
@@ -108,9 +109,8 @@ function makeKeys(payer: string, name: (...parts: readonly string[]) => string):
     windows,
     window: (start) => listedName(windows, String(start)),
     balances,
-    budget: (window, budget) =>
-      budget === OUTFLOW ? outflow : listedName(balances(window), budget),
-    terms: (window, plan) => listedName(balances(window), `${TERMS}${plan}`),
+    budget: (window, budget) => (budget === OUTFLOW ? outflow : listed(window, budget)),
+    terms: (window, plan) => listed(window, `${TERMS}${plan}`),
     fundsList,
     funds: (plan) => listedName(fundsList, plan),
     grantsThenList,
@@ -132,6 +132,27 @@ function lastMade(make: (window: Instant) => string): (window: Instant) => strin
   return (window) => {
     if (last?.window !== window) last = { window, name: make(window) }
     return last.name
+  }
+}
+
+/** More than the budgets that are busy at once; a name and its key take some 300 bytes. */
+const MAX_LISTED = 4_096
+
+/**
+ * The keys of one window's balances, each made once: a text that is known need not be put together,
+ * hashed and checked again by every charge that names it.
+ */
+function recentlyListed(balances: (window: Instant) => string): SpendingKeys['budget'] {
+  const keys = new Map<string, Key>()
+  let of: Instant | undefined
+  return (window, item) => {
+    if (of !== window || keys.size >= MAX_LISTED) keys.clear()
+    of = window
+    const known = keys.get(item)
+    if (known !== undefined) return known
+    const key = listedName(balances(window), item)
+    keys.set(item, key)
+    return key
   }
 }
 

@@ -26,6 +26,22 @@ const MONEY = new Set([
 /** Fields that are undefined are left out. */
 export const writeMoney = (record: object): string => JSON.stringify(amountsAsText(record))
 
+/** Those fields of a record that are not `written` yet, after what is: the text of both. */
+export const writeMoneyAfter = (
+  head: object,
+  record: object,
+  written: ReadonlySet<string>,
+): string => {
+  const all: Record<string, unknown> = { ...head }
+  if (isRecord(record)) {
+    for (const field in record) {
+      const held = record[field]
+      if (held !== undefined && !written.has(field)) all[field] = amountsAsText(held)
+    }
+  }
+  return JSON.stringify(all)
+}
+
 /** The caller names the type: only spending writes these records. */
 export const readMoney = <T>(text: string): T => {
   const record = JSON.parse(text)

@@ -1,8 +1,8 @@
 /** Spending: what an operator pays for its users, admitted, held, captured and settled under plans. */
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import { StoreError } from '../core/errors.ts'
 import type { ClockVerdict } from '../core/machine-clock.ts'
-import type { Store, View } from '../core/store.ts'
+import type { Key, Store, View } from '../core/store.ts'
 import { seconds, type Wait } from '../core/time.ts'
 import { systemClock, uptime } from '../lib/clock.ts'
 import { administration, type Change, type SpendingAdministration } from './admin.ts'
@@ -30,6 +30,7 @@ import { findHold, holdAct } from './flow/hold.ts'
 import { captureAct, recordAct, releaseAct, settleAct } from './flow/settlement.ts'
 import {
   calendarGuess,
+  type Guess,
   openPayerView,
   type PayerView,
   type SpendingAct,
@@ -105,15 +106,16 @@ export const createSpending = (options: SpendingOptions): Spending => {
   const openUnjudged = (view: View): PayerView => openPayerView(view, settings(), plans())
   const clock = spendingClock(options, openUnjudged)
   const calendars = calendarMemory(uptime, systemClock)
-  const change: Change = async ({ step, guess }) => {
+  const namesAhead = (guess: Guess): readonly Key[] => {
+    if (store.atHand) return []
     const inForce = settings()
-    const foresight = {
-      settings: inForce,
-      plans: plans(),
-      keys: keysOf(inForce.payer),
-      calendars: calendars.guess(inForce.window),
-    }
-    const names = [...clock.guess(foresight.keys), ...guess(foresight)]
+    const keys = keysOf(inForce.payer)
+    const seen = calendars.guess(inForce.window)
+    const names = guess({ settings: inForce, plans: plans(), keys, calendars: seen })
+    return [...clock.guess(keys), ...names]
+  }
+  const change: Change = async ({ step, guess }) => {
+    const names = namesAhead(guess)
     const { calendar, result } = await clock.confirmed(() =>
       store.transact((view) => {
         const payer = clock.open(view)
@@ -201,6 +203,17 @@ const closed = (reason: SpendingReason, retryIn: Wait): SpendingAnswer => ({
 })
 
 /** 96 bits: only a caller that was given the id of a hold can settle it. */
+const NONCE_BYTES = 12
+
+/** Chance for many holds at once: asking the system for each took as long as writing its entry. */
+const chance = Buffer.alloc(NONCE_BYTES * 128)
+let drawn = chance.length
+
 function newNonce(): string {
-  return randomBytes(12).toString('base64url')
+  if (drawn === chance.length) {
+    randomFillSync(chance)
+    drawn = 0
+  }
+  drawn += NONCE_BYTES
+  return chance.toString('base64url', drawn - NONCE_BYTES, drawn)
 }

@@ -8,8 +8,9 @@ import type { Commit, Step, Store, View } from '../core/store.ts'
 
 /** Over any store: what is kept, and how, stays the same. Guesses count as touched. */
 export function pretendedCluster(inner: Store): Store {
+  const { atHand: _, ...rest } = inner
   return {
-    ...inner,
+    ...rest,
     partition: tagOf,
     transact: async (step, guess = [], intent) => {
       const whole = partitionWatch()

@@ -299,14 +299,16 @@ export const toAnswer = (
 ): Answer => {
   if (verdict === undefined) return alike(charges, DISABLED)
   const violated: string[] = []
+  const whole = outlook(verdict.decision)
   let position = 0
   const answers = charges.map((charge, i) => {
     if ((told === undefined ? charge.limit : told[i]) === undefined) return label(charge, DISABLED)
     const decision = verdict.decisions[position]
     if (verdict.violated.includes(position++)) violated.push(charge.bucket.definition.name)
+    if (decision === verdict.decision) return label(charge, whole)
     return label(charge, decision === undefined ? DISABLED : outlook(decision))
   })
-  return combine(outlook(verdict.decision), answers, violated)
+  return combine(whole, answers, violated)
 }
 
 /** The answer while the store is down, where each limit's policy is to let callers pass. */

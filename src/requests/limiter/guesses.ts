@@ -17,15 +17,19 @@ export interface Guesses {
   of(key: Key): readonly Key[]
 }
 
+/** In two halves, the older of which goes at once: looking for the oldest key of all took longer than the rest. */
 export const recentGuesses = (): Guesses => {
-  const recent = new Map<Key, readonly Key[]>()
+  let newer = new Map<Key, readonly Key[]>()
+  let older = new Map<Key, readonly Key[]>()
   return {
     note: (key, keys) => {
       if (keys.length > MAX_GUESSED_KEYS) return
-      const [oldest] = recent.keys()
-      if (recent.size >= MAX_GUESSES && oldest !== undefined) recent.delete(oldest)
-      recent.set(key, keys)
+      if (newer.size >= MAX_GUESSES / 2) {
+        older = newer
+        newer = new Map()
+      }
+      newer.set(key, keys)
     },
-    of: (key) => recent.get(key) ?? [],
+    of: (key) => newer.get(key) ?? older.get(key) ?? [],
   }
 }

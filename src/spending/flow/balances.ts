@@ -38,39 +38,33 @@ export const planOperationBudget = (plan: string, operation: string): string =>
 export const ipBudget = (ip: string): string => `ip/${ip}`
 
 /** The budgets that may have a limit: a hold is entered in each of them. */
-export const limitedBudgetsOf = ({ plan, ip, operation }: Party): readonly string[] => [
-  TOTAL,
-  OUTFLOW,
-  operationBudget(operation),
-  ...(plan === undefined ? [] : [planBudget(plan), planOperationBudget(plan, operation)]),
-  ...(ip === undefined ? [] : [ipBudget(ip)]),
-]
+export const limitedBudgetsOf = ({ plan, ip, operation }: Party): string[] => {
+  const budgets = [TOTAL, OUTFLOW, operationBudget(operation)]
+  if (plan !== undefined) budgets.push(planBudget(plan), planOperationBudget(plan, operation))
+  if (ip !== undefined) budgets.push(ipBudget(ip))
+  return budgets
+}
 
 /**
  * Every budget of a charge. The number does not depend on how many plans there are. Those that
  * never have a limit only count what was spent: a hold there would be written and never asked for.
  * The member of a plan of its own has no second budget.
  */
-export const budgetsOf = (party: Party): readonly string[] => [
-  ...limitedBudgetsOf(party),
-  `mode/${party.mode}`,
-  ...familyBudgets(party),
-  ...(party.tier === undefined ? [] : [tierBudget(party.tier)]),
-  ...memberBudgets(party),
-]
-
-/** Reports go by the operation's name; what was told otherwise is counted apart. */
-function familyBudgets({ family, operation }: Party): readonly string[] {
+export const budgetsOf = (party: Party): readonly string[] => {
+  const { plan, member, mode, tier, family, operation } = party
+  const budgets = limitedBudgetsOf(party)
+  budgets.push(`mode/${mode}`)
+  // Reports go by the operation's name; what was told otherwise is counted apart.
   const told = family !== undefined && family !== familyOf(operation)
-  return told ? [`${FAMILY}${family}/${operation}`] : []
+  if (told) budgets.push(`${FAMILY}${family}/${operation}`)
+  if (tier !== undefined) budgets.push(tierBudget(tier))
+  const own = member === undefined || plan === implicitPlanId(member)
+  if (!own) budgets.push(`member/${member}`)
+  return budgets
 }
 
 /** What follows is the family and the operation. */
 export const FAMILY = 'family/'
-
-function memberBudgets({ plan, member }: Party): readonly string[] {
-  return member === undefined || plan === implicitPlanId(member) ? [] : [`member/${member}`]
-}
 
 export const tierBudget = (tier: Tier): string => `tier/${tier}`
 
@@ -99,10 +93,10 @@ export const readBalances = (
 ): Balances => {
   const values = read(...budgets.map((budget) => keys.budget(window, budget)))
   const balances = new Map<string, BudgetState | undefined>()
-  for (const [i, budget] of budgets.entries()) {
+  budgets.forEach((budget, i) => {
     const value = values[i]
     balances.set(budget, value === undefined ? undefined : decodeBudget(value))
-  }
+  })
   return balances
 }
 
@@ -110,11 +104,13 @@ export const writeBalances = (
   { keys }: PayerView,
   window: Instant,
   balances: ReadonlyMap<string, BudgetState>,
-): readonly Write[] =>
-  Array.from(balances, ([budget, state]) => ({
-    key: keys.budget(window, budget),
-    value: encodeBudget(state),
-  }))
+): readonly Write[] => {
+  const writes: Write[] = []
+  balances.forEach((state, budget) => {
+    writes.push({ key: keys.budget(window, budget), value: encodeBudget(state) })
+  })
+  return writes
+}
 
 /** The part of a hold that ends, and what is spent with it. */
 interface BalanceShift {
@@ -150,18 +146,18 @@ const chargedBudgets = ({ party, paid }: Payment): readonly string[] =>
 /** By budget: what was held and unspent is the party's own, what is spent is what was paid for. */
 export const shiftsOf = (shift: PartyShift): ReadonlyMap<string, BalanceShift> => {
   const { party, paid, freed, expiresAt, spent, unspent = 0n } = shift
-  const own = new Set(budgetsOf(party))
-  const other = paid === undefined ? own : new Set(budgetsOf({ ...party, ...sure(paid) }))
   const shifts = new Map<string, BalanceShift>()
-  for (const budget of chargedBudgets(shift)) {
-    const [gained, lost] = [other.has(budget) ? spent : 0n, own.has(budget) ? unspent : 0n]
-    // What has left the operator's account does not come back with a correction of the books.
-    shifts.set(budget, {
-      freed: own.has(budget) ? freed : 0n,
-      expiresAt,
-      spent: budget === OUTFLOW ? maxAmount(0n, spent - unspent) : gained - lost,
-    })
+  const both = { freed, expiresAt, spent: spent - unspent }
+  const own = paid === undefined ? both : { freed, expiresAt, spent: -unspent }
+  for (const budget of budgetsOf(party)) shifts.set(budget, own)
+  if (paid !== undefined) {
+    const other = { freed: 0n, expiresAt, spent }
+    for (const budget of budgetsOf({ ...party, ...sure(paid) })) {
+      shifts.set(budget, shifts.has(budget) ? both : other)
+    }
   }
+  // What has left the operator's account does not come back with a correction of the books.
+  shifts.set(OUTFLOW, { freed, expiresAt, spent: maxAmount(0n, both.spent) })
   return shifts
 }
 

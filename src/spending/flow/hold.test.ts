@@ -33,6 +33,14 @@ describe('a hold', () => {
     expect(first).not.toBe(second)
   })
 
+  test('has a secret of 96 bits of its own, however many are made in one moment', async () => {
+    const desk = openDesk()
+    const holds = await Promise.all(Array.from({ length: 300 }, () => held(desk, 1n)))
+    const secrets = holds.map((id) => /\.([\w-]{16})~/.exec(id)?.[1])
+    expect(new Set(secrets).size).toBe(300)
+    expect(secrets).not.toContain(undefined)
+  })
+
   test('is called by its time and its secret in the ledger, and can be named by these alone', async () => {
     const desk = openDesk()
     const holdId = await held(desk, 100n)

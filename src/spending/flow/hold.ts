@@ -107,11 +107,11 @@ interface Opening {
 export const openHold = (
   view: PayerView,
   admission: SpendingAdmission,
-  { estimate, nonce, ...said }: Opening,
+  opening: Opening,
 ): LedgerChange<SpendingAnswer> => {
   const { answer, allowance, pinned } = admission
   if (!answer.allowed) return unchanged(answer)
-  const hold = newHold(view, admission, estimate, nonce)
+  const hold = newHold(view, admission, opening)
   const saved =
     allowance === undefined || pinned === undefined
       ? NOTHING_SAVED
@@ -125,7 +125,7 @@ export const openHold = (
       writeHold(view, hold),
       listHold(view, hold),
     ],
-    entries: [...saved.entries, { ...openingEntry(hold), ...said, limit: saved.limit }],
+    entries: [...saved.entries, openingEntry(hold, opening, saved.limit)],
   }
 }
 
@@ -149,23 +149,20 @@ export const readHold = ({ read, keys, now }: PayerView, holdId: string): HoldRe
 }
 
 /** What an act on a hold reads. `given` is what a capture says it is for. */
-export const onHold = (
-  holdId: string,
-  once?: OnceUnder,
-  more: { readonly given?: Matter; readonly goesOn?: true } = {},
-): Guess => {
-  const id = keptIdOf(holdId)
-  if (id === undefined) return calendarGuess
-  const { given, ...rest } = more
-  const trace = traceOf(holdId)
-  return holdGuess({
-    id,
-    trace,
-    once,
-    paid: trace && given && paidFor(trace.party, given),
-    ...rest,
-  })
-}
+export const onHold =
+  (
+    holdId: string,
+    once?: OnceUnder,
+    more: { readonly given?: Matter; readonly goesOn?: true } = {},
+  ): Guess =>
+  (foresight) => {
+    const id = keptIdOf(holdId)
+    if (id === undefined) return calendarGuess(foresight)
+    const { given, ...rest } = more
+    const trace = traceOf(holdId)
+    const paid = trace && given && paidFor(trace.party, given)
+    return holdGuess({ id, trace, once, paid, ...rest })(foresight)
+  }
 
 export const findHold = (id: string): SpendingAct<HoldRecord> => ({
   guess: onHold(id),
@@ -323,8 +320,7 @@ function traceOf(holdId: string): HoldTrace | undefined {
 function newHold(
   { now, calendar }: PayerView,
   { party, expiresAt, pins }: SpendingAdmission,
-  amount: bigint,
-  nonce: string,
+  { estimate: amount, nonce }: Opening,
 ): HoldRecord {
   const { window } = calendar
   return {
@@ -344,8 +340,22 @@ function newHold(
 /** The time comes first: holds of one moment are neighbours on the disk. `nonce` makes it unguessable. */
 const newHoldId = (now: Instant, nonce: string): string => `${now.toString(36)}.${nonce}`
 
-function openingEntry({ id, window, party, expiresAt, amount, pins }: HoldRecord): EntryDraft {
-  const moves = move('available', 'held', amount)
-  const { startsAt } = window
-  return { kind: 'hold', window: startsAt, party, moves, hold: id, expiresAt, pins: someOf(pins) }
+function openingEntry(
+  { id, window, party, expiresAt, amount, pins }: HoldRecord,
+  { operationId, note, detail }: Opening,
+  limit: EntryDraft['limit'],
+): EntryDraft {
+  return {
+    kind: 'hold',
+    window: window.startsAt,
+    party,
+    moves: move('available', 'held', amount),
+    hold: id,
+    expiresAt,
+    pins: someOf(pins),
+    operationId,
+    note,
+    detail,
+    limit,
+  }
 }

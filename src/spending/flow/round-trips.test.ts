@@ -74,6 +74,30 @@ const slow = (inner: Store, underWay: () => void): Store => ({
   },
 })
 
+test('a store that has every key at hand is handed no guess, any other is', async () => {
+  const guessed = async ({ atHand, ...store }: Store): Promise<number> => {
+    let names = 0
+    const counting: Store = {
+      ...store,
+      ...(atHand && { atHand }),
+      transact: (step, guess = [], intent) => {
+        names += guess.length
+        return store.transact(step, guess, intent)
+      },
+    }
+    const spending = createSpending({
+      store: counting,
+      settings: () => SETTINGS_HERE,
+      plans: () => plansOf(),
+    })
+    const { holdId = '' } = await spending.hold({ ...USER, estimate: 5n })
+    await spending.settle({ holdId, amount: 4n })
+    return names
+  }
+  expect(await guessed(memory())).toBe(0)
+  expect(await guessed(pretendedCluster(memory()))).toBeGreaterThan(20)
+})
+
 /** Moves the calendar, the total and all that everyone shares. */
 const disturb = ({ spending }: Server) => spending.record({ ...OTHER, amount: 1n })
 

@@ -19,7 +19,7 @@ import { grantIsOver, type HoldPins, pinsOf, sumOf } from '../plans/funds.ts'
 import type { Plan } from '../plans/plan.ts'
 import { payingPlan, planById, resolvePlan } from '../plans/resolve.ts'
 import { takeBack } from '../plans/rollover.ts'
-import { keptWindow, type SpendingWindow, windowAt } from '../windows/calendar.ts'
+import { keptWindow, type SpendingWindow } from '../windows/calendar.ts'
 import { isOff, offAnswer } from './admission.ts'
 import type { SpendingCharge, Standings } from './answer.ts'
 import {
@@ -57,10 +57,11 @@ import {
   type LedgerChange,
   type PayerView,
   purposeGuess,
-  REMEMBER_FOR,
   type SpendingAct,
   type SpendingStep,
   unchanged,
+  windowListed,
+  windowToCharge,
 } from './step.ts'
 
 /** Charges part of a hold and keeps the rest. After a settlement that named less, charges the rest of it. */
@@ -145,7 +146,7 @@ export const recordAct = (ask: RecordAsk): SpendingAct<SpendingCharge> => {
   const question = [address, ip, operation, mode, amount, family]
   const once = { verb: 'record', id: operationId, question } as const
   const counted = underBookingId(once, (view) => {
-    const window = windowOf(view, ask.at)
+    const window = windowToCharge(view, ask.at)
     const late = window.startsAt !== view.calendar.window.startsAt
     const { plan, party, newLinks } = resolvePlan(view, purpose)
     const made = charge(view, { party, plan, window, spent: amount, beyond: amount, ...NO_HOLD })
@@ -164,7 +165,8 @@ export const recordAct = (ask: RecordAsk): SpendingAct<SpendingCharge> => {
     const answer = { ...NOTHING_CHARGED, charged: amount, overage: owed, late, ...made.standings }
     return {
       result: { ...answer, booking: { window, party, amount } },
-      writes: [...made.writes, ...newLinks, ...(late ? [listWindow(view, window)] : [])],
+      // Nothing may have been charged there while it lasted, and so it may not be listed.
+      writes: [...made.writes, ...newLinks, ...(late ? [windowListed(view, window)] : [])],
       entries: [...made.entries, entry],
     }
   })
@@ -174,22 +176,9 @@ export const recordAct = (ask: RecordAsk): SpendingAct<SpendingCharge> => {
   }
 }
 
-/** Of what is older than anything that is remembered, or was compacted, nothing is known: it counts now. */
-function windowOf({ calendar, settings, now }: PayerView, at: Instant = now): SpendingWindow {
-  const { rememberFor = REMEMBER_FOR, compactAfter = rememberFor } = settings
-  const known = Math.min(rememberFor, compactAfter)
-  const then = now - at < known ? windowAt(calendar, at, settings.window) : calendar.window
-  return keptWindow(calendar, then)
-}
-
 /** Undefined for now: an entry has a time of its own. */
 function earlier({ now }: PayerView, at: Instant | undefined): Instant | undefined {
   return at !== undefined && at < now ? at : undefined
-}
-
-/** Nothing may have been charged there while it lasted. */
-function listWindow({ keys }: PayerView, { startsAt }: SpendingWindow): Write {
-  return { key: keys.window(startsAt), value: '' }
 }
 
 const NOTHING_CHARGED = { charged: 0n, late: false, overage: 0n, released: 0n } as const
@@ -279,19 +268,25 @@ interface HoldEffect extends HoldPins {
 function entriesOf(hold: HoldRecord, how: HoldCharge, effect: HoldEffect): readonly EntryDraft[] {
   const { party, expiresAt } = hold
   const { ends, note, operationId, paid, at: happened } = how
-  const { window, spent, unspent, fromHold, released, overage, taken, returned, made } = effect
-  const said = { happened, note, operationId }
-  const common = { window: window.startsAt, party, hold: hold.id, expiresAt, ...said }
-  const flags: EntryFlag[] = [
-    ...(effect.expired && spent > 0n ? LATE : []),
-    ...(overage > 0n ? OVERAGE : []),
-    ...(effect.expired ? EXPIRED : []),
-  ]
+  const { window, spent, unspent, fromHold, released, overage, expired, taken, returned, made } =
+    effect
+  const flags: EntryFlag[] = []
+  if (expired && spent > 0n) flags.push('late')
+  if (overage > 0n) flags.push('overage')
+  if (expired) flags.push('expired')
   const lost = returned.filter(({ grant }) => made.expiredGrants.has(grant))
   const back = returned.filter(({ grant }) => !made.expiredGrants.has(grant))
-  // One entry for all that the call did with the hold.
+  const { draws, owed, limit } = made.books
+  // One entry for all that the call did with the hold. Field by field: put together from parts, it
+  // took more room and time than all balances of the charge.
   const done: EntryDraft = {
-    ...common,
+    window: window.startsAt,
+    party,
+    hold: hold.id,
+    expiresAt,
+    happened,
+    note,
+    operationId,
     kind: ends ? (hold.status === 'settled' ? 'settle' : 'release') : 'capture',
     paid,
     moves: [
@@ -304,20 +299,21 @@ function entriesOf(hold: HoldRecord, how: HoldCharge, effect: HoldEffect): reado
     pins: someOf([...taken, ...back]),
     captured: ends ? undefined : hold.captured,
     final: ends ? hold.final : undefined,
-    ...made.books,
+    draws,
+    owed,
+    limit,
   }
-  const forfeited: EntryDraft = {
-    ...common,
-    kind: 'forfeit',
-    moves: move('granted', 'forfeited', sumOf(lost)),
-    pins: lost,
-  }
-  return [done, ...(lost.length > 0 ? [forfeited] : [])]
+  return lost.length === 0 ? [done] : [done, forfeitWith(done, lost)]
+}
+
+function forfeitWith(done: EntryDraft, pins: readonly Draw[]): EntryDraft {
+  const { window, party, hold, expiresAt, happened, note, operationId } = done
+  const common = { window, party, hold, expiresAt, happened, note, operationId }
+  return { ...common, kind: 'forfeit', moves: move('granted', 'forfeited', sumOf(pins)), pins }
 }
 
 const LATE: readonly EntryFlag[] = ['late']
 const OVERAGE: readonly EntryFlag[] = ['overage']
-const EXPIRED: readonly EntryFlag[] = ['expired']
 
 function alreadyEnded(view: PayerView, hold: HoldRecord): LedgerChange<SpendingCharge> {
   const { party } = hold

@@ -26,6 +26,8 @@ import {
   calendarAt,
   decodeCalendar,
   encodeCalendar,
+  keptWindow,
+  type SpendingWindow,
   windowAt,
 } from '../windows/calendar.ts'
 import type { CanonicalMatter, CanonicalPurpose } from './ask.ts'
@@ -93,7 +95,7 @@ export const toCommit = <R>(view: PayerView, change: LedgerChange<R>): Commit<R>
   const chained = chainEntries(view, change.calendar ?? view.calendar, entries)
   const { startsAt } = chained.calendar.window
   const opened =
-    startsAt === stored?.window.startsAt ? [] : [{ key: keys.window(startsAt), value: '' }]
+    startsAt === stored?.window.startsAt ? [] : [windowListed(view, chained.calendar.window)]
   return {
     writes: [
       ...writes,
@@ -104,6 +106,22 @@ export const toCommit = <R>(view: PayerView, change: LedgerChange<R>): Commit<R>
     appends: chained.appends,
     result,
   }
+}
+
+export const windowListed = ({ keys }: PayerView, { startsAt }: SpendingWindow): Write => ({
+  key: keys.window(startsAt),
+  value: '',
+})
+
+/** Of what is older than anything that is remembered, or was compacted, nothing is known: it counts now. */
+export const windowToCharge = (
+  { calendar, settings, now }: PayerView,
+  at: Instant = now,
+): SpendingWindow => {
+  const { rememberFor = REMEMBER_FOR, compactAfter = rememberFor } = settings
+  const known = Math.min(rememberFor, compactAfter)
+  const then = now - at < known ? windowAt(calendar, at, settings.window) : calendar.window
+  return keptWindow(calendar, then)
 }
 
 /** When an answer given now, or a hold that ends then, may be forgotten. */

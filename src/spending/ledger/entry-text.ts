@@ -6,14 +6,14 @@
  * good. What can be told from the rest is left out. The text is what hashes are made of, so an entry
  * has one text only: `encodeEntry(decodeEntry(text))` is the text.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Append, Write } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
 import type { Note, SpendingMode } from '../flow/ask.ts'
 import type { Party } from '../flow/balances.ts'
 import type { PayerView } from '../flow/step.ts'
 import { implicitPlanId } from '../keys.ts'
-import { readMoney, writeMoney } from '../money-json.ts'
+import { readMoney, writeMoneyAfter } from '../money-json.ts'
 import type { Tier } from '../plans/plan.ts'
 import type { Calendar } from '../windows/calendar.ts'
 import type { EntryDraft, EntryKind, LedgerEntry, Move, Pot } from './entry.ts'
@@ -51,10 +51,14 @@ interface ShortEntry
   readonly c?: Note | undefined
 }
 
-export const encodeEntry = (entry: LedgerEntry): string => {
-  const { seq, at, prev, planPrev, kind, window, party, moves, ...others } = entry
-  const { hold, expiresAt, operationId, note, ...rest } = others
-  const short: ShortEntry = {
+type Place = Pick<LedgerEntry, 'seq' | 'at' | 'prev' | 'planPrev'>
+
+export const encodeEntry = (entry: LedgerEntry): string => textOf(entry, entry)
+
+/** A draft in its place of the chain. Copied into one entry first, it took twice the time. */
+function textOf(draft: EntryDraft, { seq, at, prev, planPrev }: Place): string {
+  const { kind, window, party, moves, hold, expiresAt, operationId, note } = draft
+  const short = {
     n: seq,
     t: at - window,
     p: prev === '' ? undefined : prev,
@@ -67,10 +71,25 @@ export const encodeEntry = (entry: LedgerEntry): string => {
     e: expiresAt === undefined ? undefined : expiresAt - at,
     o: operationId,
     c: note !== undefined && Object.values(note).some(isSaid) ? note : undefined,
-    ...rest,
-  }
-  return writeMoney(short)
+  } satisfies ShortEntry
+  return writeMoneyAfter(short, draft, SHORTENED)
 }
+
+/** The fields of an entry that are written by short names. */
+const SHORTENED: ReadonlySet<string> = new Set<keyof LedgerEntry>([
+  'seq',
+  'at',
+  'prev',
+  'planPrev',
+  'kind',
+  'window',
+  'party',
+  'moves',
+  'hold',
+  'expiresAt',
+  'operationId',
+  'note',
+])
 
 const isSaid = (text: string | undefined): boolean => text !== undefined
 
@@ -96,8 +115,7 @@ export const decodeEntry = (text: string): LedgerEntry => {
 }
 
 /** What the next entry carries, and what an operator keeps as an anchor. */
-export const hashOfEntry = (text: string): string =>
-  createHash('sha256').update(text).digest('base64url')
+export const hashOfEntry = (text: string): string => hash('sha256', text, 'base64url')
 
 export const move = (from: Pot, to: Pot, amount: bigint): readonly Move[] =>
   amount === 0n ? [] : [{ from, to, amount }]
@@ -148,7 +166,7 @@ export interface ShortParty extends Omit<Party, 'plan' | 'tier' | 'member' | 'op
 
 /** A member's own plan is named after it, BASIC is the usual tier and TRANSACTION the usual mode. */
 export const shortParty = (party: Party): ShortParty => {
-  const { plan, tier, member, operation, mode, ...rest } = party
+  const { plan, tier, member, operation, mode, ip, family } = party
   const own = member !== undefined && plan === implicitPlanId(member)
   return {
     p: own ? undefined : plan,
@@ -156,16 +174,19 @@ export const shortParty = (party: Party): ShortParty => {
     m: member,
     o: operation,
     d: mode === 'TRANSACTION' ? undefined : mode,
-    ...rest,
+    ip,
+    family,
   }
 }
 
-export const longParty = ({ p, t, m, o, d, ...rest }: ShortParty): Party => {
+export const longParty = ({ p, t, m, o, d, ip, family }: ShortParty): Party => {
   const plan = p ?? (m === undefined ? undefined : implicitPlanId(m))
   return {
-    ...(plan !== undefined && { plan, tier: t ?? 'BASIC' }),
-    ...(m !== undefined && { member: m }),
-    ...rest,
+    plan,
+    tier: plan === undefined ? undefined : (t ?? 'BASIC'),
+    member: m,
+    ip,
+    family,
     operation: o,
     mode: d ?? 'TRANSACTION',
   }
@@ -192,7 +213,7 @@ export const chainEntries = (
     const plan = draft.party?.plan
     const planPrev = plan === undefined ? undefined : trailOf(view, trails, plan)
     if (plan !== undefined) trails.set(plan, seq)
-    const entry = encodeEntry({ seq, at: now, prev: head, planPrev, ...draft })
+    const entry = textOf(draft, { seq, at: now, prev: head, planPrev })
     head = hashOfEntry(entry)
     return { stream: keys.ledger, entry }
   })

@@ -46,7 +46,7 @@ export const readingAct = (amount: bigint, readAt?: Instant): SpendingAct<Balanc
     if (kept !== undefined && kept.at > at) return unchanged({ amount: kept.amount, at: kept.at })
     const { startsAt } = view.calendar.window
     const spent = readBalances(view, startsAt, [OUTFLOW]).get(OUTFLOW)?.spent ?? 0n
-    const spentThen = at === view.now ? spent : spentBy(at, readMarks(view), spent)
+    const spentThen = at === view.now ? spent : spentBy(at, marksIn(readMarks(view)), spent)
     const reading: KeptReading = { amount, at, spentThen }
     return {
       result: { amount, at },
@@ -72,13 +72,15 @@ export const markOutflow = (
   view: PayerView,
   outflow: BudgetState | undefined,
 ): readonly Write[] => {
-  const marks = readMarks(view)
+  const value = readMarks(view)
   const from = instant(Math.floor(view.now / MOMENT) * MOMENT)
-  if (marks.at(-1)?.from === from) return []
+  // Asked of the text: most charges are not the first, and need no more of it.
+  if (value.startsWith(`${from}:`, value.lastIndexOf(' ') + 1)) return []
+  const marks = marksIn(value)
   const added = { from, until: after(from, MOMENT), spent: outflow?.spent ?? 0n }
   const kept = thinned([...marks, added], view)
-  const value = kept.map((mark) => `${mark.from}:${mark.until}:${mark.spent}`).join(' ')
-  return [{ key: view.keys.marks, value }]
+  const text = kept.map((mark) => `${mark.from}:${mark.until}:${mark.spent}`).join(' ')
+  return [{ key: view.keys.marks, value: text }]
 }
 
 /** The older, the fewer: some thirty cover the time for which a reading counts. */
@@ -107,9 +109,10 @@ function spentBy(at: Instant, marks: readonly Mark[], spent: bigint): bigint {
   return marks.find(({ until }) => until > at)?.spent ?? spent
 }
 
-function readMarks({ read, keys }: PayerView): readonly Mark[] {
-  const [value] = read(keys.marks)
-  if (value === undefined) return []
+const readMarks = ({ read, keys }: PayerView): string => read(keys.marks)[0] ?? ''
+
+function marksIn(value: string): readonly Mark[] {
+  if (value === '') return []
   return value.split(' ').map((text) => {
     const [from = '', until = '', spent = ''] = text.split(':')
     return {

@@ -60,16 +60,16 @@ export const readAllowance = (view: PayerView, plan: Plan, window: Instant): Pla
   const terms = kept === undefined ? NO_TERMS : decodeTerms(kept)
   const funds = funded === undefined ? NO_FUNDS : readMoney<Funds>(funded)
   const today = limitOf(plan, settings)
-  const common = { plan, window, funds }
-  if (window !== calendar.window.startsAt) {
-    return { ...common, terms, limit: terms.limit ?? today, unwritten: false }
+  const isOver = window !== calendar.window.startsAt
+  const limit = isOver ? (terms.limit ?? today) : today
+  if (isOver || settings.rollover === undefined) {
+    return { plan, window, limit, terms, funds, unwritten: false }
   }
-  if (settings.rollover === undefined) return { ...common, terms, limit: today, unwritten: false }
   const unwritten = terms.limit !== today
-  if (terms.limit !== undefined) return { ...common, terms, limit: today, unwritten }
+  if (terms.limit !== undefined) return { plan, window, limit, terms, funds, unwritten }
   const carry = carriedInto(view, plan, today, funds.last)
   const { amount: carried, since } = carry
-  return { ...common, terms: { ...terms, carried, since }, limit: today, unwritten, carry }
+  return { plan, window, limit, terms: { ...terms, carried, since }, funds, unwritten, carry }
 }
 
 /** What the window's own allowance still has. Below zero where more was charged, or the limit was lowered. */

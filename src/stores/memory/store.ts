@@ -5,7 +5,18 @@
  */
 import { StoreError } from '../../core/errors.ts'
 import { indexOf } from '../../core/names.ts'
-import type { Append, Entry, Item, Key, ScanPage, Store, Write } from '../../core/store.ts'
+import type {
+  Append,
+  Entry,
+  Intent,
+  Item,
+  Key,
+  ScanPage,
+  Step,
+  Store,
+  View,
+  Write,
+} from '../../core/store.ts'
 import type { Clock, Instant, Span, Uptime } from '../../core/time.ts'
 import { uptime as processUptime, systemClock } from '../../lib/clock.ts'
 import { checkCommit, checkKeys, checkName, checkPage, checkPosition } from '../bounds.ts'
@@ -36,24 +47,33 @@ export function memory(options: MemoryOptions = {}): Store {
     if (closed) throw new StoreError(CLOSED)
   }
 
+  const read: View['read'] = (...keys) => {
+    checkKeys(keys)
+    return keys.map(values.get)
+  }
+
+  const run = <R>(step: Step<R>, intent: Intent | undefined): R => {
+    refuseIfClosed()
+    const now = clock()
+    const commit = step({ now, read })
+    checkCommit(commit, intent)
+    if (commit.writes.length > 0) {
+      const moment = { now, lived: uptime() }
+      for (const write of commit.writes) values.apply(write, moment)
+    }
+    for (const append of commit.appends) entries.append(append)
+    return commit.result
+  }
+
   return {
-    transact: async (step, _guess, intent) => {
-      refuseIfClosed()
-      const now = clock()
-      const commit = step({
-        now,
-        read: (...keys) => {
-          checkKeys(keys)
-          return keys.map(values.get)
-        },
-      })
-      checkCommit(commit, intent)
-      if (commit.writes.length > 0) {
-        const moment = { now, lived: uptime() }
-        for (const write of commit.writes) values.apply(write, moment)
+    atHand: true,
+    // Not `async`: there is nothing to wait for, and the room for it is a tenth of a decision's.
+    transact: (step, _guess, intent) => {
+      try {
+        return Promise.resolve(run(step, intent))
+      } catch (error) {
+        return Promise.reject(error)
       }
-      for (const append of commit.appends) entries.append(append)
-      return commit.result
     },
     read: async (stream, after, limit) => {
       refuseIfClosed()
@@ -138,7 +158,7 @@ export function memoryItems(): MemoryItems {
   const lists = new Map<string, Set<Key>>()
   const scans = new Map<string, Scan>()
   let scanned = 0
-  let lap = kept.entries()
+  let lap = kept.values()
 
   const drop = (key: Key): void => {
     kept.delete(key)
@@ -163,11 +183,10 @@ export function memoryItems(): MemoryItems {
     for (let looks = 0; looks < LOOKS_PER_WRITE; looks++) {
       const next = lap.next()
       if (next.done === true) {
-        lap = kept.entries()
+        lap = kept.values()
         return
       }
-      const [key, held] = next.value
-      if (isForgettable(held, moment)) drop(key)
+      if (isForgettable(next.value, moment)) drop(next.value.write.key)
     }
   }
 

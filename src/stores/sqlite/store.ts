@@ -59,6 +59,7 @@ export function sqlite(pathOrOptions: string | SqliteOptions): Store {
   }
 
   return {
+    atHand: true,
     transact: async (step, _guess, intent) => {
       refuseIfClosed()
       return steps.run(step, intent)

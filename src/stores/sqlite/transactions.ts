@@ -65,7 +65,9 @@ export function openTransactions(
         const enter: StepCall['enter'] = (over) => {
           const commit = step(over.view)
           over.apply(commit, intent)
-          return () => resolve(commit.result)
+          // Not of the commit: all that earlier steps wrote would be kept until the group has ended.
+          const { result } = commit
+          return () => resolve(result)
         }
         const queue = intent === 'look' ? looks : calls
         queue.push({ enter, reject })
