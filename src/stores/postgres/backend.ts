@@ -2,17 +2,19 @@
 import { randomUUID } from 'node:crypto'
 import { assert } from '../../core/errors.ts'
 import type { Value } from '../../core/store.ts'
-import { type Instant, instant, minutes, type Span } from '../../core/time.ts'
+import { type Instant, instant } from '../../core/time.ts'
 import {
   type Backend,
   CLAIM,
   type DecidedAt,
+  GRACE,
   type Part,
   type PartOutcome,
 } from '../remote/backend.ts'
 import type { ServerLine } from '../remote/line.ts'
 import { type PostgresDatabase, type Row, sqlState } from './database.ts'
-import { commitCall } from './schema.ts'
+import { refuseFence } from './moving.ts'
+import { commitCall, FENCED } from './schema.ts'
 
 export interface PostgresPlaces {
   readonly database: PostgresDatabase
@@ -20,13 +22,10 @@ export interface PostgresPlaces {
   readonly schema: string
 }
 
-/** As long as a key may be forgotten, it is kept: a guess of some server must not fail for no reason. */
-const GRACE: Span = minutes(1)
-
 export const postgresBackend = ({ database, line, schema }: PostgresPlaces): Backend => {
   const who = randomUUID()
   const commit = commitCall(schema)
-  const look = `SELECT ${schema}.micros() AS at, (SELECT jsonb_agg(i.value ORDER BY k.ord)
+  const look = `SELECT (SELECT fence FROM ${schema}.life) AS fence, ${schema}.micros() AS at, (SELECT jsonb_agg(i.value ORDER BY k.ord)
     FROM unnest($1::text[]) WITH ORDINALITY AS k(key, ord)
     LEFT JOIN ${schema}.items i ON i.key = k.key) AS found`
   const ask = async (text: string, values: unknown[]): Promise<Row> => {
@@ -44,7 +43,8 @@ export const postgresBackend = ({ database, line, schema }: PostgresPlaces): Bac
       return { now: toInstant(at), outcomes }
     },
     look: async (keys) => {
-      const { at, found } = await ask(look, [keys])
+      const { at, found, fence } = await ask(look, [keys])
+      refuseFence(fence)
       return { now: toInstant(at), values: Array.isArray(found) ? found.map(textOf) : [] }
     },
   }
@@ -61,6 +61,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (cause) {
+      if (sqlState(cause) === FENCED && cause instanceof Error) refuseFence(cause.message)
       if (tries === MAX_TRIES || !TURNED_BACK.has(sqlState(cause) ?? '')) throw cause
     }
   }

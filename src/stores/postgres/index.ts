@@ -2,4 +2,4 @@
 export type { GroupSent } from '../remote/optimist.ts'
 export type { SharedStore } from '../remote/shared-store.ts'
 export type { PostgresErrorCode } from './errors.ts'
-export { type PostgresOptions, postgres } from './store.ts'
+export { type PostgresOptions, type PostgresStore, postgres } from './store.ts'

@@ -15,9 +15,12 @@ export const sweepCall = (schema: string): string =>
 const places = (count: number): string =>
   Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ')
 
+/** The state of SQL that means a fence. No other program has it. */
+export const FENCED = 'HGF01'
+
 /** `FORMAT_STEPS[n]` leads from format n to n + 1. A step once released is never edited. */
 const FORMAT_STEPS: readonly ((schema: string) => string)[] = [
-  (schema) => `${tables(schema)}${compareAndSet(schema)}${sweep(schema)}`,
+  (schema) => `${tables(schema)}${compareAndSet(schema)}${sweep(schema)}${fence(schema)}`,
 ]
 
 const tables = (schema: string): string => `
@@ -56,12 +59,12 @@ CREATE UNLOGGED TABLE ${schema}.claims (
   until  bigint NOT NULL
 );
 
--- How long servers have used the database, as told by those that swept it.
-CREATE TABLE ${schema}.life (lived bigint NOT NULL);
+-- How long servers have used the database, as told by those that swept it; and why it takes no calls.
+CREATE TABLE ${schema}.life (lived bigint NOT NULL, fence text);
 
 CREATE FUNCTION ${schema}.micros() RETURNS bigint LANGUAGE sql VOLATILE AS
   $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
-INSERT INTO ${schema}.life VALUES (0);
+INSERT INTO ${schema}.life VALUES (0, NULL);
 `
 
 /**
@@ -82,6 +85,7 @@ DECLARE
   locked text[];
   bad integer[];
   so_far bigint;
+  why text;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'headgate needs transactions that are read committed';
@@ -98,7 +102,8 @@ BEGIN
     SELECT key FROM ${schema}.items WHERE key = ANY (e_key || w_key) ORDER BY key FOR UPDATE
   ) AS held;
   at := ${schema}.micros();
-  SELECT lived INTO so_far FROM ${schema}.life;
+  SELECT lived, fence INTO so_far, why FROM ${schema}.life;
+  IF why IS NOT NULL THEN RAISE EXCEPTION '%', why USING ERRCODE = '${FENCED}'; END IF;
   SELECT coalesce(array_agg(DISTINCT e.part), '{}') INTO kept
   FROM unnest(e_part, e_key) AS e(part, key) JOIN ${schema}.claims c ON c.key = e.key
   -- Not one of a time before the clock stepped back, which would keep the key for as long.
@@ -190,9 +195,11 @@ CREATE FUNCTION ${schema}.sweep(beyond text, count integer, known bigint, ran bi
 LANGUAGE plpgsql AS $$
 DECLARE
   at bigint := ${schema}.micros();
+  why text;
 BEGIN
   UPDATE ${schema}.life AS l SET lived = greatest(l.lived, known + ran)
-  RETURNING l.lived INTO sweep.lived;
+  RETURNING l.lived, l.fence INTO sweep.lived, why;
+  IF why IS NOT NULL THEN RETURN; END IF;
   SELECT max(key) INTO last FROM (
     SELECT key FROM ${schema}.items WHERE key > beyond ORDER BY key LIMIT count
   ) AS page;
@@ -205,6 +212,20 @@ BEGIN
   )
   SELECT count(*) INTO gone FROM forgotten;
   DELETE FROM ${schema}.claims WHERE until <= at;
+END $$;
+`
+
+/**
+ * Puts up a fence, or takes it away. Whoever commits has read that table, and so holds a lock on it to
+ * the end of the transaction: once this has its own, none that did not see the fence is under way.
+ */
+const fence = (schema: string): string => `
+CREATE FUNCTION ${schema}.fence(why text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  -- Others wait behind us: not for as long as somebody copies the database.
+  PERFORM set_config('lock_timeout', '1500', true);
+  LOCK TABLE ${schema}.life IN ACCESS EXCLUSIVE MODE;
+  UPDATE ${schema}.life SET fence = why;
 END $$;
 `
 
@@ -237,6 +258,35 @@ export const prepareSchema = async (
     const rule = `holds data of format ${FORMAT_STEPS.length}, which is all that this version reads`
     throw postgresMistake('POSTGRES_FORMAT_NEWER', thing, rule, `format ${reached}`)
   }
+}
+
+/** What the database is like, for those who check it; by name, for people. */
+export const inspectPostgres = async ({
+  database,
+  line,
+  schema,
+}: PostgresPlaces): Promise<Readonly<Record<string, string | number>>> => {
+  const [row = {}] = await line.ask(() =>
+    database.query(`SELECT current_setting('server_version') AS version,
+      (SELECT number FROM ${schema}.format) AS format,
+      current_setting('fsync') AS fsync,
+      current_setting('full_page_writes') AS "full_page_writes",
+      current_setting('synchronous_commit') AS "synchronous_commit",
+      current_setting('default_transaction_isolation') AS isolation,
+      pg_is_in_recovery()::text AS standby,
+      (SELECT count(*) FROM pg_stat_replication)::integer AS replicas,
+      has_schema_privilege('${schema}', 'CREATE')::text AS "may create",
+      (SELECT bool_and(pg_get_userbyid(relowner) = current_user) FROM pg_class
+        WHERE relnamespace = '${schema}'::regnamespace AND relkind = 'r')::text AS "may alter",
+      (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
+        WHERE relnamespace = '${schema}'::regnamespace AND relkind = 'r')::float8 AS bytes`),
+  )
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? value : String(value),
+    ]),
+  )
 }
 
 /** One transaction, and one at a time: all of it is there, or nothing. */

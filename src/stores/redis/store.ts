@@ -9,12 +9,13 @@ import { type Optimist, type OptimistSettings, optimist } from '../remote/optimi
 import { type SharedStore, sharedStore } from '../remote/shared-store.ts'
 import { parseRedisUrl } from './address.ts'
 import { type RedisBackendOptions, redisBackend } from './backend.ts'
-import { checkFitness, findLosses } from './fitness.ts'
+import { checkFitness, findLosses, inspectRedis } from './fitness.ts'
 import { isRedisReply, openLink } from './link.ts'
 import { redisNames } from './names.ts'
 import { redisPages } from './pages.ts'
 import { partitionedCalls } from './partitions.ts'
-import { slotOfName } from './slots.ts'
+import { redisMoving } from './scan.ts'
+import { allTags, slotOfName, tagOfSlot } from './slots.ts'
 import { withScriptedSpends } from './spends.ts'
 
 export interface RedisOptions extends OptimistSettings {
@@ -39,6 +40,8 @@ export interface RedisStore extends SharedStore {
    * keeps money or attempts at PINs.
    */
   losses(): Promise<readonly string[]>
+  /** What the server is like, by name, for people. */
+  inspect(): Promise<Readonly<Record<string, string | number>>>
 }
 
 /**
@@ -63,14 +66,21 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
   const link = openLink(address, { timeout, ca: options.ca })
   const newLine = () => openLine({ thing, isAnswer: isRedisReply, timeout })
   const names = redisNames(prefix)
-  const places = { link, line: newLine(), names }
+  const claimsFor = (name: string): string =>
+    isCluster ? names.claims(tagOfSlot(slotOfName(name))) : names.claims()
+  const line = newLine()
+  const lineOf = isCluster ? linesBySlot(newLine) : () => line
+  const places = { link, line, lineOf, names, claimsFor, clock: options.clock }
+  const allClaims = (): readonly string[] =>
+    isCluster ? allTags().map((tag) => names.claims(tag)) : [names.claims()]
   const store = sharedStore({
     thing,
     open: () => checkFitness(thing, places),
     calls: isCluster
       ? partitionedCalls({ ...options, link, names, newLine, thing, script })
-      : serverCalls({ ...options, ...places, thing, script }),
-    pages: redisPages({ ...places, lineOf: isCluster ? linesBySlot(newLine) : () => places.line }),
+      : serverCalls({ ...options, link, line, names, thing, script }),
+    pages: redisPages(places),
+    moving: redisMoving({ ...places, allClaims }),
     partition: isCluster ? (name) => String(slotOfName(name)) : () => '',
     close: link.close,
   })
@@ -79,6 +89,10 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
     losses: async () => {
       await store.opened()
       return findLosses(places, address.kind)
+    },
+    inspect: async () => {
+      await store.opened()
+      return inspectRedis(places)
     },
   }
 }

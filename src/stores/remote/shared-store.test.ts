@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { memoryServer } from '../../../test/support/memory-backend.ts'
-import { answer } from '../../core/store.ts'
+import { answer, type Moving } from '../../core/store.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { optimist } from './optimist.ts'
 import { sharedStore } from './shared-store.ts'
@@ -12,6 +12,13 @@ const NOTHING = {
   scan: async () => ({ items: [] }),
 }
 
+const STILL: Moving = {
+  status: async () => ({ fence: undefined, clocks: [], keys: 0 }),
+  fence: async () => {},
+  streams: async () => ({ streams: [] }),
+  restore: async () => {},
+}
+
 const setting = (open: () => Promise<void>) => {
   const clock = fakeClock()
   let closed = 0
@@ -20,6 +27,7 @@ const setting = (open: () => Promise<void>) => {
     open,
     calls: optimist({ backend: memoryServer(clock).connect(), thing: 'the store', clock }),
     pages: NOTHING,
+    moving: STILL,
     partition: () => '',
     close: async () => {
       closed += 1
