@@ -58,6 +58,8 @@ export interface HeadgateOptions extends ConfigSources {
    * that answers and ends needs neither.
    */
   readonly serving?: boolean
+  /** For a command that changes nothing. */
+  readonly onlyLooks?: boolean
   /** For reloads and failures; nothing is logged unless given. */
   readonly log?: Log
   /** For the times that a catalog was loaded; decisions use the store's. */
@@ -80,7 +82,7 @@ type PillarName = 'requests' | 'spending' | 'subjects'
  */
 export const openPillar = (
   pillar: PillarName,
-  options: Pick<HeadgateOptions, 'flags' | 'environment' | 'needsLimits' | 'clock'>,
+  options: Pick<HeadgateOptions, 'flags' | 'environment' | 'needsLimits' | 'clock' | 'onlyLooks'>,
 ): Promise<OpenPillar> => open(options, PILLAR_NEEDS[pillar])
 
 export type OpenPillar = Omit<Headgate, 'metrics'>
@@ -104,6 +106,7 @@ async function open(
   if (serving) refuseOpenBinding(settings)
   const store = await openStore(settings.store, {
     ...(metrics && { onCommit: metrics.commit }),
+    onlyLooks: options.onlyLooks === true,
     mustKeep:
       first.spending !== undefined && pillars.includes('spending') && !settings.acceptRedisLosses,
   })
