@@ -41,10 +41,11 @@ export const withSubjects = <T>(
 const here = () => import('../server/local.ts')
 
 /** What opens Headgate in this process. */
-export const optionsOf = ({ flags, environment, clock }: CommandCall) => ({
+export const optionsOf = ({ flags, environment, clock, onlyLooks }: CommandCall) => ({
   flags: settingsFlags(flags),
   environment,
   clock,
+  onlyLooks,
 })
 
 /** The server to ask; undefined: the command opens the store itself. */

@@ -15,6 +15,8 @@ export interface CliCommand {
   readonly summary: string
   readonly operands: readonly Operand[]
   readonly flags: readonly FlagSpec[]
+  /** It changes nothing: then a SQLite file need be neither free nor writable. */
+  readonly onlyLooks?: true
   run(call: CommandCall): Promise<ExitCode>
 }
 
@@ -38,6 +40,7 @@ export interface Surroundings {
 }
 
 export interface CommandCall extends Surroundings {
+  readonly onlyLooks: boolean
   readonly operands: readonly string[]
   readonly flags: FlagValues
 }

@@ -40,6 +40,7 @@ const CHARGE = [{ name: 'LIMIT' }, { name: 'ID' }]
 export const decideCommands: readonly CliCommand[] = [
   {
     name: 'check',
+    onlyLooks: true,
     summary: 'Ask whether a limit would allow it. Charges nothing; exit 2 if refused.',
     operands: CHARGE,
     flags: [COST_FLAG, SUBJECT_FLAG, ...ASKING_FLAGS],

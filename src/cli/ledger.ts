@@ -10,6 +10,7 @@ import { tell } from './terminal.ts'
 export const ledgerCommands: readonly CliCommand[] = [
   {
     name: 'ledger verify',
+    onlyLooks: true,
     summary: 'Walk the chain and recompute every account from it; exit 1 if anything differs.',
     operands: [],
     flags: [
@@ -30,6 +31,7 @@ export const ledgerCommands: readonly CliCommand[] = [
   },
   {
     name: 'ledger export',
+    onlyLooks: true,
     summary: 'The ledger on standard output, with the hashes of its chain.',
     operands: [],
     flags: [{ name: 'format', value: 'FORMAT', summary: 'jsonl or csv; jsonl.' }, ...ASKING_FLAGS],

@@ -15,6 +15,7 @@ type InForceBody = ApiOutput<'showLimitInForce'>
 export const limitCommands: readonly CliCommand[] = [
   {
     name: 'limits list',
+    onlyLooks: true,
     summary: 'Every known limit and its default rate.',
     operands: [],
     flags: ASKING_FLAGS,
@@ -26,6 +27,7 @@ export const limitCommands: readonly CliCommand[] = [
   },
   {
     name: 'limits show',
+    onlyLooks: true,
     summary: 'One limit; with an id, the rate in force for it and what is left. Charges nothing.',
     operands: [{ name: 'LIMIT' }, { name: 'ID', optional: true }],
     flags: ASKING_FLAGS,

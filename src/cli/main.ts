@@ -37,12 +37,30 @@ const signals: Signals = {
     }),
 }
 
+/** Over the one before; whatever else is printed begins on a line of its own. */
+let watched = false
+const endStatus = (): void => {
+  if (watched) process.stderr.write('\n')
+  watched = false
+}
+function status(text: string): void {
+  watched = true
+  process.stderr.write(`\r${text}\u001b[K`)
+}
+
 process.exitCode = await runCommand(process.argv.slice(2), {
   environment: process.env,
   terminal: {
-    out: (text) => process.stdout.write(`${text}\n`),
+    out: (text) => {
+      endStatus()
+      process.stdout.write(`${text}\n`)
+    },
     bytes: (data) => process.stdout.write(data),
-    err: (text) => process.stderr.write(`${text}\n`),
+    err: (text) => {
+      endStatus()
+      process.stderr.write(`${text}\n`)
+    },
+    ...(process.stderr.isTTY && { status }),
   },
   clock: systemClock,
   signals,

@@ -45,6 +45,7 @@ export const odisCommands: readonly CliCommand[] = [
   },
   {
     name: 'odis audit',
+    onlyLooks: true,
     summary: 'Each charged attempt, disabled domain and repaired clock of a signer, oldest first.',
     operands: [],
     flags: [STORE_FLAG, AFTER_FLAG, LIMIT_FLAG, JSON_FLAG],
@@ -149,7 +150,7 @@ async function onSignerStore<R>(call: CommandCall, work: (store: Store) => Promi
   const { url, refuse } = await storeOf(call)
   const { openStore } = await import('../server/local.ts')
   const { isSignerStore } = await import('../secrets/index.ts')
-  const store = await openStore(url)
+  const store = await openStore(url, { onlyLooks: call.onlyLooks })
   try {
     if (!(await isSignerStore(store))) refuse('one that holds nothing of a signer')
     return await work(store)

@@ -23,9 +23,12 @@ const PLAN = { name: 'PLAN' }
 const REASON_FLAG = { name: 'reason', value: 'TEXT', summary: 'Kept in the ledger.' }
 const TIERS: readonly ApiInput<'createPlan'>['tier'][] = ['BASIC', 'EXTENDED', 'PRIVILEGED']
 
+const NEWEST_FLAG = { name: 'newest', summary: 'The newest first.' }
+
 export const planCommands: readonly CliCommand[] = [
   {
     name: 'plans list',
+    onlyLooks: true,
     summary: 'Every plan that is configured or was created.',
     operands: [],
     flags: ASKING_FLAGS,
@@ -37,6 +40,7 @@ export const planCommands: readonly CliCommand[] = [
   },
   {
     name: 'plans show',
+    onlyLooks: true,
     summary: 'One plan: whom it pays for, and what is left of it.',
     operands: [PLAN],
     flags: ASKING_FLAGS,
@@ -165,6 +169,7 @@ export const planCommands: readonly CliCommand[] = [
   },
   {
     name: 'plans grants',
+    onlyLooks: true,
     summary: "A plan's grants of which anything can still be used, in the order of use.",
     operands: [PLAN],
     flags: ASKING_FLAGS,
@@ -199,14 +204,10 @@ export const planCommands: readonly CliCommand[] = [
   },
   {
     name: 'plans history',
+    onlyLooks: true,
     summary: "A plan's ledger entries, oldest first.",
     operands: [PLAN],
-    flags: [
-      { name: 'newest', summary: 'The newest first.' },
-      AFTER_FLAG,
-      LIMIT_FLAG,
-      ...ASKING_FLAGS,
-    ],
+    flags: [NEWEST_FLAG, AFTER_FLAG, LIMIT_FLAG, ...ASKING_FLAGS],
     run: async (call) => {
       const [id = ''] = call.operands
       const order = call.flags.has('newest') ? 'newest' : 'oldest'
@@ -218,6 +219,7 @@ export const planCommands: readonly CliCommand[] = [
   },
   {
     name: 'plans diff',
+    onlyLooks: true,
     summary: 'What a file of plans would change in those in force. Changes nothing.',
     operands: [{ name: 'FILE' }],
     flags: ASKING_FLAGS,

@@ -57,6 +57,7 @@ export const rateListCommands: readonly CliCommand[] = [
   },
   {
     name: 'rates export',
+    onlyLooks: true,
     summary: 'The rates in force, in CSV that `rates import` reads.',
     operands: [],
     flags: [LABEL_FLAG, KEY_FLAG, PROOF_FLAG, SERVER_FLAG, ...LOCAL_FLAGS, JSON_FLAG],
@@ -72,6 +73,7 @@ export const rateListCommands: readonly CliCommand[] = [
   },
   {
     name: 'rates diff',
+    onlyLooks: true,
     summary: 'How a file differs from the rates of its label; exit 2 if it does.',
     operands: [{ name: 'FILE' }],
     flags: [...LIST_FLAGS, KEY_FLAG, PROOF_FLAG, SERVER_FLAG, ...LOCAL_FLAGS, JSON_FLAG],

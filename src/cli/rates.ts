@@ -21,7 +21,8 @@ import { pageTable, table, tell } from './terminal.ts'
 /** What the service answered, before its fields are checked. */
 type Done = Readonly<Record<string, unknown>>
 
-interface RatesAct extends Pick<CliCommand, 'name' | 'summary' | 'operands' | 'flags'> {
+interface RatesAct
+  extends Pick<CliCommand, 'name' | 'summary' | 'operands' | 'flags' | 'onlyLooks'> {
   /** Before anything is opened or asked. */
   check?(call: CommandCall): Promise<void>
   ask(rates: RatesClient, call: CommandCall): Promise<ClientResult>
@@ -105,6 +106,7 @@ export const rateCommands: readonly CliCommand[] = [
   }),
   ratesCommand({
     name: 'rates list',
+    onlyLooks: true,
     summary: 'The rates that were set for a subject, in any spelling.',
     operands: [{ name: 'SUBJECT' }],
     flags: [],
@@ -119,6 +121,7 @@ export const rateCommands: readonly CliCommand[] = [
   }),
   ratesCommand({
     name: 'rates get',
+    onlyLooks: true,
     summary: 'One rate: its value, who set it, and by what right.',
     operands: [{ name: 'ID' }],
     flags: [],
@@ -127,6 +130,7 @@ export const rateCommands: readonly CliCommand[] = [
   }),
   {
     name: 'rates explain',
+    onlyLooks: true,
     summary:
       'Which rates apply to a subject, through which form, by whose right, and what they refused.',
     operands: [{ name: 'SUBJECT' }],
@@ -149,6 +153,7 @@ export const rateCommands: readonly CliCommand[] = [
   }),
   ratesCommand({
     name: 'rates query',
+    onlyLooks: true,
     summary: 'The rates in force, page by page.',
     operands: [],
     flags: [
@@ -167,6 +172,7 @@ export const rateCommands: readonly CliCommand[] = [
   }),
   ratesCommand({
     name: 'rates history',
+    onlyLooks: true,
     summary: 'Who changed what, when and by what right; oldest first.',
     operands: [],
     flags: [

@@ -17,6 +17,7 @@ import { rateListCommands } from './rate-lists.ts'
 import { rateCommands } from './rates.ts'
 import { serveCommands } from './serve.ts'
 import { spendingCommands } from './spending.ts'
+import { storeCommands } from './store.ts'
 import { guarded, type Terminal } from './terminal.ts'
 import { tokenCommands } from './tokens.ts'
 
@@ -32,6 +33,7 @@ export const COMMANDS: readonly CliCommand[] = [
   ...planCommands,
   ...spendingCommands,
   ...ledgerCommands,
+  ...storeCommands,
   ...lintCommands,
   ...tokenCommands,
   ...odisCommands,
@@ -46,7 +48,8 @@ export const runCommand = async (
   const terminal = guarded(surroundings.terminal)
   try {
     const { command, rest } = findCommand(words)
-    return await command.run({ ...readWords(command, rest), ...surroundings, terminal })
+    const onlyLooks = command.onlyLooks === true
+    return await command.run({ ...readWords(command, rest), ...surroundings, terminal, onlyLooks })
   } catch (error) {
     report(error, words.includes('--json'), terminal)
     return 1

@@ -79,6 +79,7 @@ export const spendingCommands: readonly CliCommand[] = [
   },
   {
     name: 'spending holds',
+    onlyLooks: true,
     summary: 'The holds that are open; those that end first come first.',
     operands: [],
     flags: [
@@ -100,6 +101,7 @@ export const spendingCommands: readonly CliCommand[] = [
   },
   {
     name: 'spending report',
+    onlyLooks: true,
     summary: 'What the money of a window was spent on. The sums add up.',
     operands: [],
     flags: [

@@ -10,6 +10,8 @@ export interface Terminal {
   bytes(data: Uint8Array): void
   /** What is not the answer: mistakes and warnings. */
   err(text: string): void
+  /** Shown in place of the status before, where a person watches; nothing else has its line. */
+  status?(text: string): void
   /** The log of a server; standard error unless given. */
   readonly log?: { write(line: string): void }
 }

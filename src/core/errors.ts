@@ -42,6 +42,7 @@ export type StoreErrorCode =
   | 'STORE_UNAVAILABLE'
   | 'STORE_CONTENDED'
   | 'STORE_CLOSED'
+  | 'STORE_FENCED'
   | 'CLOCK_UNTRUSTED'
 
 /** The store is unwell, or its clock is not to be trusted here. What follows from it is the policy of each limit, not the store's. */

@@ -59,9 +59,15 @@ export interface Item {
 
 export type Intent = 'look'
 
+/** A key with all that is kept of it. */
+export interface KeptItem extends Item {
+  /** As it was written, to the millisecond; absent: never, or the store does not tell. */
+  readonly expiresAt?: Instant
+}
+
 /** Some of what a store keeps, and where the next page begins; without `next` there is none. */
 export interface ScanPage {
-  readonly items: readonly Item[]
+  readonly items: readonly KeptItem[]
   readonly next?: string
 }
 
@@ -130,6 +136,55 @@ export interface Store {
 
   /** Finishes what was accepted, then lets go of files and connections. Later calls reject. */
   close(): Promise<void>
+
+  /** For moving all of it elsewhere, where the store can. No decision needs it. */
+  readonly moving?: Moving
+}
+
+/**
+ * A store as a whole, for those who move it. `scan`, `read` and `range` also show a fenced store; its
+ * `transact` and `trim` reject with STORE_FENCED, on every server and for as long as the fence stands.
+ */
+export interface Moving {
+  status(): Promise<StoreStatus>
+  /**
+   * A durable mark: once this resolves, nothing that was under way will still change the store. It says
+   * why, on one line. Undefined takes it away.
+   */
+  fence(why: string | undefined): Promise<void>
+  /** Every stream, page by page and in no order, perhaps twice; '' is the first cursor. */
+  streams(cursor: string, limit: number): Promise<StreamsPage>
+  /**
+   * Puts back what another store showed, without looking; doing it twice is as doing it once. Entries
+   * come in the order of their positions. Not all or nothing: for a fenced store only.
+   */
+  restore(writes: readonly Write[], streams: readonly RestoredStream[]): Promise<void>
+}
+
+export interface StoreStatus {
+  /** Why the store takes no calls; undefined: it does. */
+  readonly fence: string | undefined
+  /** It stands around some partitions only: it was cut off while it was put up, or taken away. */
+  readonly partly?: true
+  /** What the clock of each of its servers says. */
+  readonly clocks: readonly Instant[]
+  /** About how many keys there are. */
+  readonly keys: number
+}
+
+export interface StreamHead {
+  readonly stream: string
+  /** The last position that was given, though its entry may be trimmed. */
+  readonly last: number
+}
+
+export interface StreamsPage {
+  readonly streams: readonly StreamHead[]
+  readonly next?: string
+}
+
+export interface RestoredStream extends StreamHead {
+  readonly entries: readonly Entry[]
 }
 
 /** A commit that changes nothing. */

@@ -90,6 +90,7 @@ function problemOf(
     case 'STORE_UNAVAILABLE':
     case 'STORE_CONTENDED':
     case 'STORE_CLOSED':
+    case 'STORE_FENCED':
     case 'CLOCK_UNTRUSTED':
       return problem(
         CAPACITY_TYPE,

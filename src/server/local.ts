@@ -24,7 +24,7 @@ import { openIdentity, type Subjects, subjectsOff } from './subjects/open.ts'
 
 export { DOCUMENT_KINDS, lintFiles } from './config/lint.ts'
 
-type LocalOptions = Pick<HeadgateOptions, 'flags' | 'environment' | 'clock'>
+type LocalOptions = Pick<HeadgateOptions, 'flags' | 'environment' | 'clock' | 'onlyLooks'>
 
 export const openRequests = async (options: LocalOptions): Promise<OpenApi<RequestOperation>> => {
   const { requestHandlers } = await import('./requests/routes.ts')
@@ -88,7 +88,7 @@ export const openOwnIdentity = async (options: LocalOptions): Promise<Identity> 
 }
 
 export { listen } from './app/access.ts'
-export { openStore } from './app/open-store.ts'
+export { backupStore, checkStore, openStore, openWholeStore } from './app/open-store.ts'
 export { findOption } from './config/options.ts'
 export { readKeyOptions, readSignerSettings } from './secrets/config.ts'
 export type { OpenSigner } from './secrets/open.ts'

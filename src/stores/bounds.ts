@@ -3,7 +3,7 @@
  * same things. A breach is a bug of the calling pillar, which knows what its users may send.
  */
 import { assert } from '../core/errors.ts'
-import type { Commit, Intent, Key, Write } from '../core/store.ts'
+import type { Commit, Intent, Key, RestoredStream, Write } from '../core/store.ts'
 
 /** Keys, streams and indexes. PostgreSQL indexes nothing longer than 2,704 bytes. */
 export const MAX_NAME_BYTES = 2_048
@@ -37,6 +37,20 @@ export function checkCommit({ writes, appends }: Commit<unknown>, intent?: Inten
   for (const { stream, entry } of appends) {
     checkName('stream', stream)
     checkText('entry', entry)
+  }
+}
+
+/** What is put back has been checked by the store that showed it; but files can be written by hand. */
+export function checkRestored(writes: readonly Write[], streams: readonly RestoredStream[]): void {
+  for (const write of writes) checkWrite(write)
+  for (const { stream, last, entries } of streams) {
+    checkName('stream', stream)
+    checkPosition(last)
+    for (const { position, entry } of entries) {
+      checkPosition(position)
+      assert(position <= last, () => `no entry is beyond the last of its stream: ${position}`)
+      checkText('entry', entry)
+    }
   }
 }
 

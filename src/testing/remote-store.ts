@@ -12,6 +12,7 @@ import {
   type Commit,
   type Intent,
   type Key,
+  type Moving,
   type Step,
   type Store,
   type Value,
@@ -110,6 +111,9 @@ export function remoteStore(backend: Store, options: RemoteOptions): RemoteStore
     trim: (...where) => accept(() => send(() => backend.trim(...where))),
     scan: (...page) => accept(() => send(() => backend.scan(...page))),
     partition: backend.partition,
+    ...(backend.moving && {
+      moving: movingOver(backend.moving, (work) => accept(() => send(work))),
+    }),
     close: async () => {
       closed = true
       await Promise.allSettled(underWay)
@@ -117,6 +121,13 @@ export function remoteStore(backend: Store, options: RemoteOptions): RemoteStore
     trips: () => trips,
   }
 }
+
+const movingOver = (moving: Moving, trip: <T>(work: () => Promise<T>) => Promise<T>): Moving => ({
+  status: () => trip(moving.status),
+  fence: (why) => trip(() => moving.fence(why)),
+  streams: (...page) => trip(() => moving.streams(...page)),
+  restore: (...what) => trip(() => moving.restore(...what)),
+})
 
 const CLOSED = {
   code: 'STORE_CLOSED',

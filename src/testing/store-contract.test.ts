@@ -50,6 +50,7 @@ const NOT_FOR_MEMORY = {
   'a position is never used twice, though the store was reopened in between': 'forgets',
   'what was answered is there after a reopen: values, expiries, lists and streams': 'forgets',
   'what was accepted before a close is there after a reopen': 'forgets',
+  'a fence outlives the servers': 'forgets',
   'one server closing does not disturb the other': 'both servers are one store here',
   [COMMIT_FAILS]: CANNOT_FAIL,
   [READ_FAILS]: CANNOT_FAIL,

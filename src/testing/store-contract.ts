@@ -15,6 +15,7 @@ import { commitCases, textCases } from './contract/commits.ts'
 import { atomicityCases, isolationCases } from './contract/concurrency.ts'
 import { faultCases } from './contract/faults.ts'
 import { indexCases } from './contract/lists.ts'
+import { movingCases } from './contract/moving.ts'
 import { type Namer, namedStore } from './contract/named-store.ts'
 import { streamCases } from './contract/streams.ts'
 import { expiryCases, timeCases } from './contract/time.ts'
@@ -39,13 +40,13 @@ export type ContractErrorCode = 'TESTING_UNKNOWN_CASE'
  */
 export function storeContract(
   open: OpenStore,
-  { skip = {}, namer = pillarName }: ContractOptions = {},
+  { skip = {}, namer = pillarName, withoutMoving }: ContractOptions = {},
 ): ContractCase[] {
   for (const name of Object.keys(skip)) {
     if (!Object.hasOwn(CASES, name)) throw unknownCase(name)
   }
   return Object.entries(CASES).map(([name, body]) => {
-    const reason = skip[name]
+    const reason = skip[name] ?? (Object.hasOwn(movingCases, name) ? withoutMoving : undefined)
     if (reason !== undefined) return { name, skipped: reason, run: async () => {} }
     return { name, run: () => runCase(open, namer, body) }
   })
@@ -60,6 +61,7 @@ const CASES: Readonly<Record<string, CaseBody>> = {
   ...textCases,
   ...streamCases,
   ...indexCases,
+  ...movingCases,
   ...faultCases,
 }
 

@@ -27,6 +27,8 @@ const SQLITE_CODES = {
   STORE_NOT_A_DATABASE: true,
   STORE_FOREIGN_FILE: true,
   STORE_SCHEMA_NEWER: true,
+  STORE_READ_ONLY: true,
+  STORE_BACKUP_FAILED: true,
 } satisfies Record<SqliteErrorCode, true>
 
 const DOCUMENT_CODES = {

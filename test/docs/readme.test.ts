@@ -34,6 +34,7 @@ test('links inside the project lead somewhere', () => {
     'docs/guide/spending.md',
     'docs/guide/subjects.md',
     'docs/guide/stores.md',
+    'docs/guide/backup.md',
   ]) {
     const folder = path.includes('/') ? `${path.slice(0, path.lastIndexOf('/'))}/` : ''
     const links = [...page(path).matchAll(/\]\((?!https?:)([^)#]+)/g)]

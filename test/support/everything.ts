@@ -6,7 +6,7 @@ export async function everything(store: Store): Promise<readonly Item[]> {
   let cursor = ''
   do {
     const { items, next = '' } = await store.scan(cursor, 1_000)
-    for (const item of items) found.set(item.key, item)
+    for (const { key, value } of items) found.set(key, { key, value })
     cursor = next
   } while (cursor !== '')
   return [...found.keys()].sort().flatMap((key) => found.get(key) ?? [])

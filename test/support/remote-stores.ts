@@ -60,7 +60,10 @@ async function clearSchema(url: string, schema: string): Promise<void> {
   const pool = new Pool({ connectionString: url, max: 1 })
   const tables = ['items', 'entries', 'streams', 'claims'].map((table) => `${schema}.${table}`)
   await pool.query(`DO $$ BEGIN
-    IF to_regclass('${schema}.claims') IS NOT NULL THEN TRUNCATE ${tables.join()}; END IF;
+    IF to_regclass('${schema}.claims') IS NOT NULL THEN
+      TRUNCATE ${tables.join()};
+      UPDATE ${schema}.life SET fence = NULL;
+    END IF;
   END $$`)
   await pool.end()
 }

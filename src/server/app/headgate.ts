@@ -60,6 +60,8 @@ export interface HeadgateOptions extends ConfigSources {
    * that answers and ends needs neither.
    */
   readonly serving?: boolean
+  /** For a command that changes nothing. */
+  readonly onlyLooks?: boolean
   /** For reloads and failures; nothing is logged unless given. */
   readonly log?: Log
   /** For the times that a catalog was loaded; decisions use the store's. */
@@ -82,7 +84,7 @@ type PillarName = 'requests' | 'spending' | 'subjects'
  */
 export const openPillar = (
   pillar: PillarName,
-  options: Pick<HeadgateOptions, 'flags' | 'environment' | 'needsLimits' | 'clock'>,
+  options: Pick<HeadgateOptions, 'flags' | 'environment' | 'needsLimits' | 'clock' | 'onlyLooks'>,
 ): Promise<OpenPillar> => open(options, PILLAR_NEEDS[pillar])
 
 export type OpenPillar = Omit<Headgate, 'metrics'>
@@ -115,6 +117,7 @@ async function open(
   const store = await openStore(settings.store, {
     observe: storeWatch.observe,
     ...(metrics && { onCommit: metrics.commit, onGroup: metrics.store.group }),
+    onlyLooks: options.onlyLooks === true,
     mustKeep:
       first.spending !== undefined && pillars.includes('spending') && !settings.acceptRedisLosses,
   })

@@ -41,6 +41,7 @@ export const sendProblem = (reply: FastifyReply, problem: Problem): FastifyReply
     case 'STORE_UNAVAILABLE':
     case 'STORE_CONTENDED':
     case 'STORE_CLOSED':
+    case 'STORE_FENCED':
     case 'CLOCK_UNTRUSTED':
       reply.header('Retry-After', RETRY_SECONDS)
       break

@@ -111,6 +111,7 @@ function typeOf(code: ProblemCode): string {
     case 'STORE_UNAVAILABLE':
     case 'STORE_CONTENDED':
     case 'STORE_CLOSED':
+    case 'STORE_FENCED':
     case 'CLOCK_UNTRUSTED':
     case 'OVERLOADED':
       return CAPACITY_TYPE
@@ -234,5 +235,6 @@ export const PROBLEMS: Readonly<Record<ProblemCode, Row>> = {
   STORE_UNAVAILABLE: row(503, 'The store does not answer'),
   STORE_CONTENDED: row(503, 'The store is too busy'),
   STORE_CLOSED: row(503, 'The store is closed'),
+  STORE_FENCED: row(503, 'The store is fenced'),
   CLOCK_UNTRUSTED: row(503, 'The clock is not trusted'),
 }

@@ -10,16 +10,29 @@ import type {
   Entry,
   Intent,
   Item,
+  KeptItem,
   Key,
+  Moving,
+  RestoredStream,
   ScanPage,
   Step,
   Store,
+  StreamHead,
   View,
   Write,
 } from '../../core/store.ts'
 import type { Clock, Instant, Span, Uptime } from '../../core/time.ts'
 import { uptime as processUptime, systemClock } from '../../lib/clock.ts'
-import { checkCommit, checkKeys, checkName, checkPage, checkPosition } from '../bounds.ts'
+import {
+  checkCommit,
+  checkKeys,
+  checkName,
+  checkPage,
+  checkPosition,
+  checkRestored,
+} from '../bounds.ts'
+import { storeFenced } from '../fence.ts'
+import { inOrder } from './in-order.ts'
 
 export interface MemoryOptions {
   readonly clock?: Clock
@@ -42,9 +55,37 @@ export function memory(options: MemoryOptions = {}): Store {
   const values = memoryItems()
   const entries = createStreams()
   let closed = false
+  let fence: string | undefined
 
   const refuseIfClosed = (): void => {
     if (closed) throw new StoreError(CLOSED)
+  }
+
+  const refuseChanges = (): void => {
+    refuseIfClosed()
+    if (fence !== undefined) throw storeFenced(CLOSED.thing, fence)
+  }
+
+  const moving: Moving = {
+    status: async () => {
+      refuseIfClosed()
+      return { fence, clocks: [clock()], keys: values.size() }
+    },
+    fence: async (why) => {
+      refuseIfClosed()
+      fence = why
+    },
+    streams: async (_cursor, limit) => {
+      checkPage(limit)
+      return { streams: entries.heads() }
+    },
+    restore: async (writes, streams) => {
+      refuseIfClosed()
+      checkRestored(writes, streams)
+      const moment = { now: clock(), lived: uptime() }
+      for (const write of writes) values.apply(write, moment)
+      for (const stream of streams) entries.restore(stream)
+    },
   }
 
   const read: View['read'] = (...keys) => {
@@ -53,7 +94,7 @@ export function memory(options: MemoryOptions = {}): Store {
   }
 
   const run = <R>(step: Step<R>, intent: Intent | undefined): R => {
-    refuseIfClosed()
+    refuseChanges()
     const now = clock()
     const commit = step({ now, read })
     checkCommit(commit, intent)
@@ -89,7 +130,7 @@ export function memory(options: MemoryOptions = {}): Store {
       return values.range(index, after, limit)
     },
     trim: async (stream, before) => {
-      refuseIfClosed()
+      refuseChanges()
       checkName('stream', stream)
       checkPosition(before)
       entries.trim(stream, before)
@@ -103,6 +144,7 @@ export function memory(options: MemoryOptions = {}): Store {
     close: async () => {
       closed = true
     },
+    moving,
   }
 }
 
@@ -208,13 +250,14 @@ export function memoryItems(): MemoryItems {
     scan: (cursor, limit) => {
       const scan = scans.get(cursor) ?? { rest: kept.entries(), left: kept.size }
       scans.delete(cursor)
-      const items: Item[] = []
+      const items: KeptItem[] = []
       while (items.length < limit) {
         const next = scan.left > 0 ? scan.rest.next() : END
         if (next.done === true) return { items }
         scan.left -= 1
         const [key, { write }] = next.value
-        if (write.value !== undefined) items.push({ key, value: write.value })
+        const { value, expiresAt } = write
+        if (value !== undefined) items.push({ key, value, ...(expiresAt && { expiresAt }) })
       }
       if (scans.size >= MAX_SCANS) scans.delete([...scans.keys()][0] ?? '')
       scanned += 1
@@ -242,6 +285,8 @@ interface Streams {
   append(append: Append): void
   page(stream: string, after: number, limit: number): Entry[]
   trim(stream: string, before: number): void
+  heads(): readonly StreamHead[]
+  restore(stream: RestoredStream): void
 }
 
 function createStreams(): Streams {
@@ -267,6 +312,15 @@ function createStreams(): Streams {
       if (rest.length === 0) kept.delete(stream)
       else kept.set(stream, rest)
     },
+    heads: () =>
+      [...kept].map(([stream, entries]) => ({ stream, last: entries.at(-1)?.position ?? last })),
+    restore: ({ stream, entries, last: end }) => {
+      const there = kept.get(stream) ?? []
+      const newest = there.at(-1)?.position ?? 0
+      const more = entries.filter(({ position }) => position > newest)
+      if (there.length + more.length > 0) kept.set(stream, [...there, ...more])
+      last = Math.max(last, end)
+    },
   }
 }
 
@@ -282,87 +336,3 @@ function firstAt(entries: readonly Entry[], position: number): number {
   }
   return low
 }
-
-/*
- * Keys in byte order, a page at a time, without sorting them all first: the first page costs a few
- * looks at each key, every later one only as much as it holds. Sorting a million keys for each page
- * blocked the process for seconds.
- */
-
-/** The next keys in order, at most so many; fewer only at the end. */
-type NextKeys = (limit: number) => readonly Key[]
-
-type Compare = (one: Key, other: Key) => number
-
-/** A part this small is sorted whole. */
-const SMALL = 64
-
-/** Quicksort that goes no further than it is asked: what lies beyond the page stays as it is. */
-export function inOrder(keys: Iterable<Key>, after: Key, compare?: Compare): NextKeys {
-  const all = [...keys]
-  const by = compare ?? orderOf(all, after)
-  const left = after === '' ? all : all.filter((key) => by(key, after) > 0)
-  // Where parts end whose keys all come before those of the next part; the nearest is the last.
-  const ends = [left.length]
-  let shown = 0
-  let sorted = 0
-
-  const sortNext = (): void => {
-    const end = ends.at(-1) ?? left.length
-    if (end - sorted > SMALL) {
-      const middle = divide(left, sorted, end, by)
-      ends.push(middle + 1, middle)
-      return
-    }
-    const part = left.slice(sorted, end).sort(by)
-    for (const [at, key] of part.entries()) left[sorted + at] = key
-    sorted = end
-    ends.pop()
-  }
-
-  return (limit) => {
-    const first = shown
-    shown = Math.min(left.length, shown + limit)
-    while (sorted < shown) sortNext()
-    return left.slice(first, shown)
-  }
-}
-
-/** Puts one key in its place, with the smaller before it and the larger after it; answers the place. */
-function divide(keys: Key[], start: number, end: number, by: Compare): number {
-  // By chance: no order in which keys were written makes this slow.
-  swap(keys, start + Math.floor(Math.random() * (end - start)), end - 1)
-  const pivot = keys[end - 1] ?? ''
-  let place = start
-  for (let at = start; at < end - 1; at++) {
-    if (by(keys[at] ?? '', pivot) < 0) swap(keys, at, place++)
-  }
-  swap(keys, place, end - 1)
-  return place
-}
-
-function swap(keys: Key[], one: number, other: number): void {
-  const kept = keys[one] ?? ''
-  keys[one] = keys[other] ?? ''
-  keys[other] = kept
-}
-
-/** Only beyond the surrogates is the order of UTF-16 not that of bytes; without them it is fast. */
-function orderOf(keys: readonly Key[], after: Key): Compare {
-  const beyond = /[\ud800-\uffff]/
-  return beyond.test(after) || keys.some((key) => beyond.test(key)) ? byBytes : byUnits
-}
-
-const byUnits: Compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0)
-
-/** The order of UTF-8 bytes, without making them: that of code points, and surrogates are of the largest. */
-function byBytes(one: string, other: string): number {
-  const shorter = Math.min(one.length, other.length)
-  for (let at = 0; at < shorter; at++) {
-    const [a, b] = [one.charCodeAt(at), other.charCodeAt(at)]
-    if (a !== b) return rank(a) - rank(b)
-  }
-  return one.length - other.length
-}
-
-const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

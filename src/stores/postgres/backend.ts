@@ -2,25 +2,24 @@
 import { randomUUID } from 'node:crypto'
 import { assert } from '../../core/errors.ts'
 import type { Value } from '../../core/store.ts'
-import { type Instant, instant, minutes, type Span } from '../../core/time.ts'
+import { type Instant, instant } from '../../core/time.ts'
 import {
   type Backend,
   CLAIM,
   type DecidedAt,
+  GRACE,
   type Part,
   type PartOutcome,
 } from '../remote/backend.ts'
 import type { Row } from './database.ts'
+import { refuseFence } from './moving.ts'
 import type { PostgresPlaces } from './questions.ts'
 import { commitCall } from './schema.ts'
-
-/** As long as a key may be forgotten, it is kept: a guess of some server must not fail for no reason. */
-const GRACE: Span = minutes(1)
 
 export const postgresBackend = ({ ask, schema }: PostgresPlaces): Backend => {
   const who = randomUUID()
   const commit = commitCall(schema)
-  const look = `SELECT ${schema}.micros() AS at, pg_is_in_recovery() AS standby, (SELECT jsonb_agg(i.value ORDER BY k.ord)
+  const look = `SELECT (SELECT fence FROM ${schema}.life) AS fence, ${schema}.micros() AS at, pg_is_in_recovery() AS standby, (SELECT jsonb_agg(i.value ORDER BY k.ord)
     FROM unnest($1::text[]) WITH ORDINALITY AS k(key, ord)
     LEFT JOIN ${schema}.items i ON i.key = k.key) AS found`
   const askOne = async (text: string, values: unknown[]): Promise<Row> => {
@@ -38,7 +37,8 @@ export const postgresBackend = ({ ask, schema }: PostgresPlaces): Backend => {
       return { now: toInstant(at), outcomes }
     },
     look: async (keys) => {
-      const { at, found } = await askOne(look, [keys])
+      const { at, found, fence } = await askOne(look, [keys])
+      refuseFence(fence)
       return { now: toInstant(at), values: Array.isArray(found) ? found.map(textOf) : [] }
     },
   }

@@ -36,6 +36,32 @@ export const prepareSchema = async (
   }
 }
 
+/** What the database is like, for those who check it; by name, for people. */
+export const inspectPostgres = async ({
+  ask,
+  schema,
+}: PostgresPlaces): Promise<Readonly<Record<string, string | number>>> => {
+  const [row = {}] = await ask(`SELECT current_setting('server_version') AS version,
+      (SELECT number FROM ${schema}.format) AS format,
+      current_setting('fsync') AS fsync,
+      current_setting('full_page_writes') AS "full_page_writes",
+      current_setting('synchronous_commit') AS "synchronous_commit",
+      current_setting('default_transaction_isolation') AS isolation,
+      pg_is_in_recovery()::text AS standby,
+      (SELECT count(*) FROM pg_stat_replication)::integer AS replicas,
+      has_schema_privilege('${schema}', 'CREATE')::text AS "may create",
+      (SELECT bool_and(pg_get_userbyid(relowner) = current_user) FROM pg_class
+        WHERE relnamespace = '${schema}'::regnamespace AND relkind = 'r')::text AS "may alter",
+      (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
+        WHERE relnamespace = '${schema}'::regnamespace AND relkind = 'r')::float8 AS bytes`)
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'number' ? value : String(value),
+    ]),
+  )
+}
+
 /** Wrong password, no right to connect, no such database, no right to make or use our schema. */
 const DENIALS = new Set(['28000', '28P01', '3D000', '42501'])
 

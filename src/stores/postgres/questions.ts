@@ -5,6 +5,8 @@
 import { StoreError } from '../../core/errors.ts'
 import type { ServerLine } from '../remote/line.ts'
 import { type PostgresDatabase, type Row, sqlState } from './database.ts'
+import { refuseFence } from './moving.ts'
+import { FENCED } from './schema.ts'
 
 export interface PostgresPlaces {
   readonly schema: string
@@ -47,6 +49,7 @@ async function patiently<T>(work: () => Promise<T>, onRetry: () => void): Promis
     try {
       return await work()
     } catch (cause) {
+      if (sqlState(cause) === FENCED && cause instanceof Error) refuseFence(cause.message)
       if (tries === MAX_TRIES || !TURNED_BACK.has(sqlState(cause) ?? '')) throw cause
       onRetry()
     }

@@ -13,12 +13,15 @@ export const sweepCall = (schema: string): string =>
 const places = (count: number): string =>
   Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ')
 
+/** The state of SQL that means a fence. No other program has it. */
+export const FENCED = 'HGF01'
+
 /**
  * `FORMAT_STEPS[n]` leads from format n to n + 1. A step once released is never edited. One that older
  * servers must not write beside gives `compare_and_set` another name: they are then told to upgrade.
  */
 const FORMAT_STEPS: readonly ((schema: string) => string)[] = [
-  (schema) => `${tables(schema)}${compareAndSet(schema)}${sweep(schema)}`,
+  (schema) => `${tables(schema)}${compareAndSet(schema)}${sweep(schema)}${fence(schema)}`,
 ]
 
 const tables = (schema: string): string => `
@@ -57,12 +60,12 @@ CREATE UNLOGGED TABLE ${schema}.claims (
   until  bigint NOT NULL
 );
 
--- How long servers have used the database, as told by those that swept it.
-CREATE TABLE ${schema}.life (lived bigint NOT NULL);
+-- How long servers have used the database, as told by those that swept it; and why it takes no calls.
+CREATE TABLE ${schema}.life (lived bigint NOT NULL, fence text);
 
 CREATE FUNCTION ${schema}.micros() RETURNS bigint LANGUAGE sql VOLATILE AS
   $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
-INSERT INTO ${schema}.life VALUES (0);
+INSERT INTO ${schema}.life VALUES (0, NULL);
 `
 
 /**
@@ -83,6 +86,7 @@ DECLARE
   locked text[];
   bad integer[];
   so_far bigint;
+  why text;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'headgate needs transactions that are read committed';
@@ -99,7 +103,8 @@ BEGIN
     SELECT key FROM ${schema}.items WHERE key = ANY (e_key || w_key) ORDER BY key FOR UPDATE
   ) AS held;
   at := ${schema}.micros();
-  SELECT lived INTO so_far FROM ${schema}.life;
+  SELECT lived, fence INTO so_far, why FROM ${schema}.life;
+  IF why IS NOT NULL THEN RAISE EXCEPTION '%', why USING ERRCODE = '${FENCED}'; END IF;
   SELECT coalesce(array_agg(DISTINCT e.part), '{}') INTO kept
   FROM unnest(e_part, e_key) AS e(part, key) JOIN ${schema}.claims c ON c.key = e.key
   -- Not one of a time before the clock stepped back, which would keep the key for as long.
@@ -191,9 +196,11 @@ CREATE FUNCTION ${schema}.sweep(beyond text, count integer, known bigint, ran bi
 LANGUAGE plpgsql AS $$
 DECLARE
   at bigint := ${schema}.micros();
+  why text;
 BEGIN
   UPDATE ${schema}.life AS l SET lived = greatest(l.lived, known + ran)
-  RETURNING l.lived INTO sweep.lived;
+  RETURNING l.lived, l.fence INTO sweep.lived, why;
+  IF why IS NOT NULL THEN RETURN; END IF;
   SELECT max(key) INTO last FROM (
     SELECT key FROM ${schema}.items WHERE key > beyond ORDER BY key LIMIT count
   ) AS page;
@@ -206,6 +213,20 @@ BEGIN
   )
   SELECT count(*) INTO gone FROM forgotten;
   DELETE FROM ${schema}.claims WHERE until <= at;
+END $$;
+`
+
+/**
+ * Puts up a fence, or takes it away. Whoever commits has read that table, and so holds a lock on it to
+ * the end of the transaction: once this has its own, none that did not see the fence is under way.
+ */
+const fence = (schema: string): string => `
+CREATE FUNCTION ${schema}.fence(why text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  -- Others wait behind us: not for as long as somebody copies the database.
+  PERFORM set_config('lock_timeout', '1500', true);
+  LOCK TABLE ${schema}.life IN ACCESS EXCLUSIVE MODE;
+  UPDATE ${schema}.life SET fence = why;
 END $$;
 `
 

@@ -3,9 +3,10 @@
  * commit is one call of a function, and all calls of one moment travel in one.
  */
 import { quote } from '../../core/errors.ts'
-import type { Item } from '../../core/store.ts'
-import type { Span, Uptime } from '../../core/time.ts'
+import type { Item, KeptItem } from '../../core/store.ts'
+import { type Clock, instant, type Span, type Uptime } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
+import { GRACE } from '../remote/backend.ts'
 import { createBell, type Wire } from '../remote/bell.ts'
 import { ANSWER_WITHIN, openLines } from '../remote/line.ts'
 import { type OptimistSettings, optimist } from '../remote/optimist.ts'
@@ -13,7 +14,8 @@ import { type Pages, type SharedStore, sharedStore } from '../remote/shared-stor
 import { postgresBackend } from './backend.ts'
 import { isPostgresReply, openPostgres, type Row } from './database.ts'
 import { postgresMistake } from './errors.ts'
-import { prepareSchema } from './fitness.ts'
+import { inspectPostgres, prepareSchema } from './fitness.ts'
+import { postgresMoving, refuseFence, THING } from './moving.ts'
 import { type PostgresPlaces, postgresPlaces } from './questions.ts'
 import { sweepCall } from './schema.ts'
 
@@ -24,6 +26,11 @@ export interface PostgresOptions extends OptimistSettings {
   readonly schema?: string
   /** How long an answer may take before a call rejects with STORE_UNAVAILABLE; 2 s. */
   readonly timeout?: Span
+}
+
+export interface PostgresStore extends SharedStore {
+  /** What the database is like, by name, for people. */
+  inspect(): Promise<Readonly<Record<string, string | number>>>
 }
 
 /**
@@ -39,11 +46,11 @@ export interface PostgresOptions extends OptimistSettings {
  * console.log((await exports.spend('Exports', 'ann')).allowed)
  * await store.close()
  */
-export const postgres = (urlOrOptions: string | PostgresOptions): SharedStore => {
+export const postgres = (urlOrOptions: string | PostgresOptions): PostgresStore => {
   const options = typeof urlOrOptions === 'string' ? { url: urlOrOptions } : urlOrOptions
   const { url, schema = 'headgate', timeout = ANSWER_WITHIN, uptime = processUptime } = options
   checkSchema(schema)
-  const thing = 'the PostgreSQL store'
+  const thing = THING
   const database = openPostgres(url, timeout)
   const { observe = () => {} } = options
   const line = openLines({ thing, isAnswer: isPostgresReply, timeout, observe })()
@@ -56,7 +63,7 @@ export const postgres = (urlOrOptions: string | PostgresOptions): SharedStore =>
   }
   const bell = createBell(wire, observe)
   const sweeper = createSweeper(places, uptime)
-  return sharedStore({
+  const store = sharedStore({
     thing,
     open: () => prepareSchema(thing, places),
     calls: optimist({
@@ -69,7 +76,8 @@ export const postgres = (urlOrOptions: string | PostgresOptions): SharedStore =>
         options.onGroup?.(group)
       },
     }),
-    pages: postgresPages(places),
+    pages: postgresPages(places, options.clock),
+    moving: postgresMoving(places, options.clock),
     bell,
     partition: () => '',
     close: async () => {
@@ -77,6 +85,13 @@ export const postgres = (urlOrOptions: string | PostgresOptions): SharedStore =>
       await database.close()
     },
   })
+  return {
+    ...store,
+    inspect: async () => {
+      await store.opened()
+      return inspectPostgres(places)
+    },
+  }
 }
 
 /** It becomes part of statements: plain, so that it needs no quotes. */
@@ -91,7 +106,7 @@ function checkSchema(schema: string): void {
 /** Entries forgotten at once: a long stream must not hold a lock for long. */
 const TRIM_BATCH = 1_000
 
-const postgresPages = ({ ask, schema }: PostgresPlaces): Pages => {
+const postgresPages = ({ ask, schema }: PostgresPlaces, clock: Clock | undefined): Pages => {
   /** Asks who answers as well: a page of a standby may be an old one, and so may an empty page. */
   const page = async (
     by: 'position' | 'key',
@@ -130,16 +145,24 @@ const postgresPages = ({ ask, schema }: PostgresPlaces): Pages => {
       return found.map(toItem)
     },
     trim: async (stream, before) => {
-      const trim = `DELETE FROM ${schema}.entries WHERE stream = $1 AND position IN (
-        SELECT position FROM ${schema}.entries
-        WHERE stream = $1 AND position < $2 ORDER BY position LIMIT ${TRIM_BATCH}
-      ) RETURNING 1`
+      const trim = `WITH fence AS (SELECT fence FROM ${schema}.life), gone AS (
+        DELETE FROM ${schema}.entries WHERE stream = $1 AND position IN (
+          SELECT position FROM ${schema}.entries
+          WHERE stream = $1 AND position < $2 ORDER BY position LIMIT ${TRIM_BATCH}
+        ) AND (SELECT fence FROM fence) IS NULL RETURNING 1
+      ) SELECT (SELECT count(*) FROM gone) AS forgotten, fence FROM fence`
       let forgotten = TRIM_BATCH
-      while (forgotten === TRIM_BATCH) forgotten = (await ask(trim, [stream, before])).length
+      while (forgotten === TRIM_BATCH) {
+        const [row] = await ask(trim, [stream, before])
+        refuseFence(row?.['fence'])
+        forgotten = Number(row?.['forgotten'])
+      }
     },
     scan: async (cursor, limit) => {
-      const text = `SELECT key, value FROM ${schema}.items WHERE key > $1 ORDER BY key LIMIT $2`
-      const items = (await page('key', text, [beforeNul(cursor), limit])).map(toItem)
+      const text = `SELECT key, value, expires_at, ${schema}.micros() AS at
+        FROM ${schema}.items WHERE key > $1 ORDER BY key LIMIT $2`
+      const found = await page('key', text, [beforeNul(cursor), limit])
+      const items = found.map((row) => toKeptItem(row, clock))
       const last = items.at(-1)
       return last === undefined || items.length < limit ? { items } : { items, next: last.key }
     },
@@ -148,6 +171,14 @@ const postgresPages = ({ ask, schema }: PostgresPlaces): Pages => {
 
 /** PostgreSQL takes no NUL; and no key has one, so that the same keys lie beyond. */
 const beforeNul = (after: string): string => after.split('\0', 1)[0] ?? ''
+
+/** A clock that overrides the server's, in tests, is somewhere else: what counts is how long it still is. */
+function toKeptItem(row: Row, clock: Clock | undefined): KeptItem {
+  const { expires_at: expiry, at } = row
+  const ahead = clock === undefined ? 0 : Number(at) - clock()
+  const expiresAt = instant(Number(expiry) - GRACE - ahead)
+  return { ...toItem(row), ...(expiry !== null && { expiresAt }) }
+}
 
 const toItem = ({ key, value }: Row): Item => ({ key: String(key), value: String(value) })
 

@@ -3,18 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { assert } from '../../core/errors.ts'
 import { indexOf } from '../../core/names.ts'
 import type { Value, Write } from '../../core/store.ts'
-import { type Instant, instant, minutes, type Span, span, toMillis } from '../../core/time.ts'
-import { type Backend, CLAIM, type Part, type PartOutcome } from '../remote/backend.ts'
+import { type Instant, instant, span, toMillis } from '../../core/time.ts'
+import { storeFenced } from '../fence.ts'
+import { type Backend, CLAIM, GRACE, type Part, type PartOutcome } from '../remote/backend.ts'
 import type { ServerLine } from '../remote/line.ts'
-import type { RedisLink } from './link.ts'
+import { isRedisReply, type RedisLink } from './link.ts'
 import type { RedisNames } from './names.ts'
-import { COMMIT, LOOK } from './scripts.ts'
-
-/**
- * Redis forgets a key this much later than it may be forgotten. A guess of some server must not fail
- * because Redis forgot on time: without it half of all guesses at short-lived keys did.
- */
-export const GRACE: Span = minutes(1)
+import { COMMIT, LOOK, type Script } from './scripts.ts'
 
 export interface RedisBackendOptions {
   readonly link: RedisLink
@@ -33,14 +28,14 @@ export const redisBackend = ({ link, line, names, tag }: RedisBackendOptions): B
         args: [overridden ? '' : now, maxAge, who, toMillis(CLAIM), parts.length],
       }
       for (const part of parts) enter(call, part, names, now)
-      const reply = await line.ask(() => link.run(COMMIT, call.keys, call.args))
+      const reply = await line.ask(() => runUnfenced(link, COMMIT, call))
       const [seconds, micros, ...found] = replyList(reply)
       return { now: timeOf(seconds, micros), outcomes: found.map(toOutcome) }
     },
     look: async (keys) => {
       // In a cluster even the time is asked of the server that has the partition.
-      const asked = keys.length > 0 ? keys.map(names.key) : [names.claims(tag)]
-      const reply = await line.ask(() => link.run(LOOK, asked, []))
+      const asked = { keys: [names.claims(tag), ...keys.map(names.key)], args: [] }
+      const reply = await line.ask(() => runUnfenced(link, LOOK, asked))
       const [seconds, micros, ...found] = replyList(reply)
       const values = found.slice(0, keys.length).map(textOf)
       return { now: timeOf(seconds, micros), values }
@@ -75,6 +70,17 @@ function enter({ keys, args }: ScriptCall, part: Part, names: RedisNames, now: I
     args.push(entry)
   }
 }
+
+/** A script that refuses where there is a fence: its caller is told so by our own word. */
+export const runUnfenced = (
+  link: RedisLink,
+  script: Script,
+  { keys, args }: ScriptCall,
+): Promise<unknown> =>
+  link.run(script, keys, args).catch((cause: unknown) => {
+    const why = isRedisReply(cause) ? /FENCED (.*)$/.exec(String(cause))?.[1] : undefined
+    throw why === undefined ? cause : storeFenced('the Redis store', why)
+  })
 
 const toArgument = (value: Value | undefined): string => (value === undefined ? '-' : `+${value}`)
 

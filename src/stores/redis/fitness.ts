@@ -18,7 +18,7 @@ export const checkFitness = async (
 ): Promise<void> => {
   for (const { call } of link.nodes()) {
     const info = String(await line.ask(() => call('INFO', 'server')))
-    const [, version = ''] = /^redis_version:(\S+)/m.exec(info) ?? []
+    const version = infoField(info, 'redis_version') ?? ''
     if (!(Number.parseInt(version, 10) >= OLDEST)) {
       const rule = `must be Redis ${OLDEST}.0 or newer`
       throw redisMistake('REDIS_TOO_OLD', thing, rule, quote(version))
@@ -60,6 +60,43 @@ async function lossesOf({ call }: RedisNode, line: ServerLine): Promise<readonly
     .map(([name, value]) => `${name} is ${settings.get(name) ?? 'not known'}, not ${value}`)
   return isAlone ? wrong : ['replicas, to which a failover may lose the newest writes', ...wrong]
 }
+
+/** What the servers are like, for those who check them; by name, for people. */
+export const inspectRedis = async ({
+  link,
+  line,
+  names,
+}: {
+  link: RedisLink
+  line: ServerLine
+  names: RedisNames
+}): Promise<Readonly<Record<string, string | number>>> => {
+  const nodes = link.nodes()
+  const infos = await Promise.all(
+    nodes.map(({ call }) => line.ask(async () => String(await call('INFO')))),
+  )
+  const all = (field: string): string =>
+    [...new Set(infos.map((info) => infoField(info, field) ?? '?'))].join(', ')
+  const sum = (field: string): number =>
+    infos.reduce((total, info) => total + Number(infoField(info, field) ?? 0), 0)
+  const settings = await Promise.all(nodes.map(({ call }) => settingsOf(call, line)))
+  const kept = Object.keys(WANTED).map((name) => {
+    const values = new Set(settings.map((found) => found.get(name) ?? 'not known'))
+    return [name, [...values].join(', ')] as const
+  })
+  return {
+    version: all('redis_version'),
+    format: String(await line.ask(() => link.call('GET', names.format))),
+    servers: nodes.length,
+    replicas: sum('connected_slaves'),
+    ...Object.fromEntries(kept),
+    bytes: sum('used_memory'),
+  }
+}
+
+/** A field of what INFO tells. */
+export const infoField = (info: string, field: string): string | undefined =>
+  new RegExp(`^${field}:(.*?)\\r?$`, 'm').exec(info)?.[1]
 
 /** The disk has a write before it is answered, and nothing is dropped for want of memory. */
 const WANTED: Readonly<Record<string, string>> = {

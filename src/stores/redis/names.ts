@@ -5,6 +5,7 @@ export interface RedisNames {
   key(key: string): string
   /** The key that a name on the server is of. */
   keyOf(name: string): string
+  streamOf(name: string): string
   index(index: string): string
   stream(stream: string): string
   /** What keys are kept for whom, for a moment. In a cluster each partition has its own, by a tag. */
@@ -13,22 +14,26 @@ export interface RedisNames {
   readonly format: string
   /** Where servers tell each other that a stream has grown. */
   readonly channel: string
-  /** Every name of a key, as SCAN takes it. */
+  /** Every name of a key, as SCAN takes it; and of a stream. */
   readonly allKeys: string
+  readonly allStreams: string
 }
 
 export const redisNames = (prefix: string): RedisNames => {
   // Redis would hash what is in braces there, instead of the tags of names.
   assert(!/[{}]/.test(prefix), 'a prefix of names has no braces')
-  const keys = `${prefix}k:`
+  const [keys, streams] = [`${prefix}k:`, `${prefix}s:`]
+  const all = (start: string): string => `${start.replaceAll(/[\\*?[\]]/g, '\\$&')}*`
   return {
     key: (key) => keys + key,
     keyOf: (name) => name.slice(keys.length),
     index: (index) => `${prefix}i:${index}`,
-    stream: (stream) => `${prefix}s:${stream}`,
+    stream: (stream) => streams + stream,
+    streamOf: (name) => name.slice(streams.length),
     claims: (tag) => (tag === undefined ? `${prefix}claims` : `${prefix}claims:{${tag}}`),
     format: `${prefix}format`,
     channel: `${prefix}followed`,
-    allKeys: `${keys.replaceAll(/[\\*?[\]]/g, '\\$&')}*`,
+    allKeys: all(keys),
+    allStreams: all(streams),
   }
 }

@@ -19,6 +19,16 @@ export const scriptOf = (text: string): Script => ({
 })
 
 /**
+ * The claims of a partition, which every script that changes it looks at first. Text in their place is a
+ * fence: it says why nothing is taken any more. One name serves both, so that no script reads one more.
+ */
+export const CLAIMED = `
+local kind = redis.call('TYPE', KEYS[1]).ok
+if kind == 'string' then return redis.error_reply('FENCED ' .. redis.call('GET', KEYS[1])) end
+local claimed = kind == 'hash'
+`
+
+/**
  * Compares and applies parts, each alone.
  *
  * KEYS  1 the claims; then for each part in turn: the keys expected, the keys guessed, the keys written,
@@ -31,7 +41,7 @@ export const scriptOf = (text: string): Script => ({
  * Reply the time, as seconds and microseconds; then for each part 1, or whether its keys are kept for
  *       another, and the current values of the keys expected and guessed.
  */
-export const COMMIT = scriptOf(`
+export const COMMIT = scriptOf(`${CLAIMED}
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local timely = true
@@ -40,7 +50,6 @@ if ARGV[1] ~= '' then
   timely = age >= 0 and age <= tonumber(ARGV[2])
 end
 local claims, who = KEYS[1], ARGV[3]
-local claimed = redis.call('EXISTS', claims) == 1
 local reply = { time[1], time[2] }
 local k, a = 1, 5
 local function get(from, count)
@@ -145,15 +154,52 @@ return reply
 /**
  * Values of one moment.
  *
- * KEYS  the keys. Reply: the time, as seconds and microseconds; then the values.
+ * KEYS  1 the claims; then the keys. Reply: the time, as seconds and microseconds; then the values.
  */
-export const LOOK = scriptOf(`
+export const LOOK = scriptOf(`${CLAIMED}
 local reply = redis.call('TIME')
-for start = 1, #KEYS, 1000 do
+for start = 2, #KEYS, 1000 do
   local page = redis.call('MGET', unpack(KEYS, start, math.min(#KEYS, start + 999)))
   for i = 1, #page do reply[#reply + 1] = page[i] end
 end
 return reply
+`)
+
+/**
+ * Forgets the beginning of a stream.
+ *
+ * KEYS  1 the claims; 2 the stream. ARGV: the first position that stays, as an id.
+ */
+export const TRIM = scriptOf(`${CLAIMED}
+return redis.call('XTRIM', KEYS[2], 'MINID', ARGV[1])
+`)
+
+/**
+ * Puts back entries of a stream that are not there yet.
+ *
+ * KEYS  the stream. ARGV: its last position; then positions and entries, in turn.
+ */
+export const RESTORE_ENTRIES = scriptOf(`
+local newest = 0
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  local info = redis.call('XINFO', 'STREAM', KEYS[1])
+  for i = 1, #info, 2 do
+    if info[i] == 'last-generated-id' then newest = tonumber(string.match(info[i + 1], '%d+$')) end
+  end
+end
+for i = 2, #ARGV, 2 do
+  if tonumber(ARGV[i]) > newest then
+    redis.call('XADD', KEYS[1], '0-' .. ARGV[i], 'e', ARGV[i + 1])
+    newest = tonumber(ARGV[i])
+  end
+end
+if newest < tonumber(ARGV[1]) then
+  -- Streams without entries keep their last id, once they had one.
+  local last = '0-' .. ARGV[1]
+  redis.call('XADD', KEYS[1], last, 'e', '')
+  redis.call('XDEL', KEYS[1], last)
+end
+return newest
 `)
 
 /**

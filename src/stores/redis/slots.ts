@@ -15,10 +15,15 @@ export const slotOfTag = (tag: string): number => crc16(new TextEncoder().encode
 
 /** Some tag of each slot, for what belongs to a slot and to no tag in it. */
 export const tagOfSlot = (slot: number): string => {
-  if (tags.length === 0) fillTags()
-  const tag = tags[slot]
+  const tag = allTags()[slot]
   assert(tag !== undefined, () => `a slot is a number from 0 to ${SLOTS - 1}: ${slot}`)
   return tag
+}
+
+/** The tag of every slot. */
+export const allTags = (): readonly string[] => {
+  if (tags.length === 0) fillTags()
+  return tags
 }
 
 const tags: string[] = []

@@ -1,5 +1,5 @@
 /** The one algorithm that runs inside Redis; spends.ts compares what it does with core/gcra.ts, at each use. */
-import { scriptOf } from './scripts.ts'
+import { CLAIMED, scriptOf } from './scripts.ts'
 
 /**
  * Spends of token buckets, each call all or nothing: `decideGcra` of core/gcra.ts for mode `spend` over
@@ -13,13 +13,12 @@ import { scriptOf } from './scripts.ts'
  * Reply the time, as seconds and microseconds; a mark for each call: 1 moved, 0 refused, - left alone; for
  *       each key the value that was there; for each key the value that was written.
  */
-export const SPEND = scriptOf(`
+export const SPEND = scriptOf(`${CLAIMED}
 local clock = redis.call('TIME')
 local server = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
 local now = ARGV[1] == '' and server or tonumber(ARGV[1])
 local grace, calls, count = tonumber(ARGV[2]), tonumber(ARGV[3]), #KEYS - 1
 local reply = { clock[1], clock[2], '' }
-local claimed = redis.call('EXISTS', KEYS[1]) == 1
 local function kept(key)
   local claim = claimed and redis.call('HGET', KEYS[1], key)
   return claim and tonumber(string.match(claim, '^%d+')) > server

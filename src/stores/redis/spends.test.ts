@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { times } from '../../../test/support/counts.ts'
+import { everything } from '../../../test/support/everything.ts'
 import { type Random, seeded } from '../../../test/support/random.ts'
 import { remotePlace } from '../../../test/support/remote-stores.ts'
 import { vectors } from '../../../test/support/vectors.ts'
@@ -66,15 +67,9 @@ async function history(store: Store, clock: FakeClock, seed: number): Promise<re
 }
 
 async function bucketsOf(store: Store): Promise<readonly Item[]> {
-  const items: Item[] = []
-  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-    const page: Awaited<ReturnType<Store['scan']>> = await store.scan(cursor, 1_000)
-    items.push(...page.items)
-    cursor = page.next
-  }
+  const items = await everything(store)
   // What remembers operations also names calls, by chance.
-  const buckets = items.filter(({ key }) => key.startsWith('requests/'))
-  return buckets.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  return items.filter(({ key }) => key.startsWith('requests/'))
 }
 
 for (const kind of ['redis', 'cluster'] as const) {
@@ -112,6 +107,16 @@ for (const kind of ['redis', 'cluster'] as const) {
       // Both ways were gone: servers that disagree on a limit leave buckets that the script passes by.
       expect(moved).toBeGreaterThan(left)
       expect(left).toBeGreaterThan(0)
+    })
+
+    test('are refused by a fence, and go on once it is gone', async () => {
+      const { store } = await start(fakeClock())
+      const gate = open(store, OLD)
+      expect((await gate.spend('Hits', 'ann')).remaining).toBe(4)
+      await store.moving?.fence('of a test')
+      await expect(gate.spend('Hits', 'ann')).rejects.toMatchObject({ code: 'STORE_FENCED' })
+      await store.moving?.fence(undefined)
+      expect((await gate.spend('Hits', 'ann')).remaining).toBe(3)
     })
 
     test('give the answers and TATs of the recorded traces', async () => {

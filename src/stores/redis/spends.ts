@@ -11,6 +11,7 @@ import type { Key, PlainSpend, Step, Value } from '../../core/store.ts'
 import type { Instant } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
 import { checkKeys } from '../bounds.ts'
+import { GRACE } from '../remote/backend.ts'
 import { type Call, groups } from '../remote/gather.ts'
 import type { LastSeen } from '../remote/last-seen.ts'
 import {
@@ -20,7 +21,7 @@ import {
   overfull,
   patienceOf,
 } from '../remote/optimist.ts'
-import { GRACE, type RedisBackendOptions, replyList, textOf, timeOf } from './backend.ts'
+import { type RedisBackendOptions, replyList, runUnfenced, textOf, timeOf } from './backend.ts'
 import { SPEND } from './spend-script.ts'
 
 interface SpendsOptions extends RedisBackendOptions, OptimistSettings {
@@ -107,8 +108,8 @@ async function send(options: SpendsOptions, { calls, keys, words }: Trip): Promi
   const asked = [names.claims(tag), ...keys.map(names.key)]
   const overridden: Instant | '' = clock?.() ?? ''
   try {
-    const head = [overridden, GRACE, calls.length]
-    const reply = await line.ask(() => link.run(SPEND, asked, [...head, ...words]))
+    const args = [overridden, GRACE, calls.length, ...words]
+    const reply = await line.ask(() => runUnfenced(link, SPEND, { keys: asked, args }))
     tell(options, calls, toMoved(reply, keys, overridden))
   } catch (error) {
     seen.forget(keys)

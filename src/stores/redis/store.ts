@@ -15,12 +15,13 @@ import {
 import { type SharedStore, sharedStore } from '../remote/shared-store.ts'
 import { parseRedisUrl } from './address.ts'
 import { type RedisBackendOptions, redisBackend } from './backend.ts'
-import { checkFitness, findLosses } from './fitness.ts'
+import { checkFitness, findLosses, inspectRedis } from './fitness.ts'
 import { isRedisReply, openLink } from './link.ts'
 import { redisNames } from './names.ts'
 import { redisPages } from './pages.ts'
 import { partitionedCalls } from './partitions.ts'
-import { slotOfName } from './slots.ts'
+import { redisMoving } from './scan.ts'
+import { allTags, slotOfName, tagOfSlot } from './slots.ts'
 import { withScriptedSpends } from './spends.ts'
 
 export interface RedisOptions extends OptimistSettings {
@@ -45,6 +46,8 @@ export interface RedisStore extends SharedStore {
    * keeps money or attempts at PINs.
    */
   losses(): Promise<readonly string[]>
+  /** What the server is like, by name, for people. */
+  inspect(): Promise<Readonly<Record<string, string | number>>>
 }
 
 /**
@@ -74,7 +77,13 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
     ...(options.observe && { observe: options.observe }),
   })
   const names = redisNames(prefix)
-  const places = { link, line: newLine(), names }
+  const claimsFor = (name: string): string =>
+    isCluster ? names.claims(tagOfSlot(slotOfName(name))) : names.claims()
+  const line = newLine()
+  const lineOf = isCluster ? linesBySlot(newLine) : () => line
+  const places = { link, line, lineOf, names, claimsFor, clock: options.clock }
+  const allClaims = (): readonly string[] =>
+    isCluster ? allTags().map((tag) => names.claims(tag)) : [names.claims()]
   const bell = createBell(wireOf(places), options.observe ?? (() => {}))
   const calls = { ...options, thing, onAppended: bell.rang }
   const store = sharedStore({
@@ -82,9 +91,10 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
     open: () => checkFitness(thing, places),
     calls: isCluster
       ? partitionedCalls({ ...calls, link, names, newLine, script })
-      : serverCalls({ ...calls, ...places, script }),
+      : serverCalls({ ...calls, link, line, names, script }),
+    pages: redisPages(places),
+    moving: redisMoving({ ...places, allClaims }),
     bell,
-    pages: redisPages({ ...places, lineOf: isCluster ? linesBySlot(newLine) : () => places.line }),
     partition: isCluster ? (name) => String(slotOfName(name)) : () => '',
     close: link.close,
   })
@@ -93,6 +103,10 @@ export const redis = (urlOrOptions: string | RedisOptions): RedisStore => {
     losses: async () => {
       await store.opened()
       return findLosses(places, address.kind)
+    },
+    inspect: async () => {
+      await store.opened()
+      return inspectRedis(places)
     },
   }
 }

@@ -3,7 +3,13 @@
  * running steps far away is written once, in `optimist.ts`.
  */
 import type { Append, Key, Value, Write } from '../../core/store.ts'
-import { type Instant, millis, type Span, seconds } from '../../core/time.ts'
+import { type Instant, millis, minutes, type Span, seconds } from '../../core/time.ts'
+
+/**
+ * A key is kept this much longer than it need be: a guess of some server must not fail because the key was
+ * forgotten on time. Without it half of all guesses at short-lived keys did.
+ */
+export const GRACE: Span = minutes(1)
 
 /** What some calls decided together, because they share keys: applied whole, or not at all. */
 export interface Part {

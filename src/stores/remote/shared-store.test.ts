@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { memoryServer } from '../../../test/support/memory-backend.ts'
-import { answer } from '../../core/store.ts'
+import { answer, type Moving } from '../../core/store.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { createBell } from './bell.ts'
 import { optimist } from './optimist.ts'
@@ -13,6 +13,13 @@ const NOTHING = {
   scan: async () => ({ items: [] }),
 }
 
+const STILL: Moving = {
+  status: async () => ({ fence: undefined, clocks: [], keys: 0 }),
+  fence: async () => {},
+  streams: async () => ({ streams: [] }),
+  restore: async () => {},
+}
+
 const setting = (open: () => Promise<void>) => {
   const clock = fakeClock()
   let closed = 0
@@ -22,6 +29,7 @@ const setting = (open: () => Promise<void>) => {
     calls: optimist({ backend: memoryServer(clock).connect(), thing: 'the store', clock }),
     pages: NOTHING,
     bell: createBell({ ring: async () => {}, hear: () => () => {} }, () => {}),
+    moving: STILL,
     partition: () => '',
     close: async () => {
       closed += 1

@@ -1,6 +1,6 @@
 /** A store on another machine, put together: what it takes, once it is open and until it is closed. */
 import { StoreError } from '../../core/errors.ts'
-import type { Entry, Item, Key, ScanPage, Store } from '../../core/store.ts'
+import type { Entry, Item, Key, Moving, ScanPage, Store } from '../../core/store.ts'
 import { checkName, checkPage, checkPosition } from '../bounds.ts'
 import type { Bell } from './bell.ts'
 import type { Optimist } from './optimist.ts'
@@ -21,6 +21,7 @@ export interface SharedStoreParts {
   readonly calls: Optimist
   readonly pages: Pages
   readonly bell: Bell
+  readonly moving: Moving
   partition(name: string): string
   /** Lets go of connections. */
   close(): Promise<void>
@@ -36,7 +37,7 @@ export interface SharedStore extends Store {
 }
 
 export const sharedStore = (parts: SharedStoreParts): SharedStore => {
-  const { thing, calls, pages, partition } = parts
+  const { thing, calls, pages, moving, partition } = parts
   const { transactSpends } = calls
   const open = onceItSucceeds(parts.open)
   const underWay = new Set<Promise<unknown>>()
@@ -79,6 +80,12 @@ export const sharedStore = (parts: SharedStoreParts): SharedStore => {
     scan: async (cursor, limit) => {
       checkPage(limit)
       return accept(() => pages.scan(cursor, limit))
+    },
+    moving: {
+      status: () => accept(moving.status),
+      fence: (why) => accept(() => moving.fence(why)),
+      streams: (cursor, limit) => accept(() => moving.streams(cursor, limit)),
+      restore: (writes, streams) => accept(() => moving.restore(writes, streams)),
     },
     close: () => {
       closing ??= Promise.allSettled(underWay)

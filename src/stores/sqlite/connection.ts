@@ -3,8 +3,9 @@
  * that the store recovers when the cause is gone.
  */
 import { type Stats, statSync } from 'node:fs'
+import { StoreError } from '../../core/errors.ts'
 import { type Span, span } from '../../core/time.ts'
-import { openDatabase } from './database.ts'
+import { type OpenDatabaseOptions, openDatabase } from './database.ts'
 import type { Database } from './driver.ts'
 import { isBusy, storeContended, storeUnavailable } from './errors.ts'
 import { prepareStatements, type Statements } from './statements.ts'
@@ -22,8 +23,9 @@ interface Opened {
 }
 
 /** Blocks up to `patience` while other processes open the same file; later it never blocks. */
-export function connect(path: string, patience: Span): Connection {
-  let opened: Opened | undefined = openFirst(path, patience)
+export function connect(path: string, patience: Span, readOnly = false): Connection {
+  const again = { create: false, patience: span(0), readOnly }
+  let opened: Opened | undefined = openFirst(path, { create: true, patience, readOnly })
 
   const letGo = (): void => {
     const old = opened
@@ -39,16 +41,16 @@ export function connect(path: string, patience: Span): Connection {
     use: (work) => {
       try {
         if (opened !== undefined && !isSameFile(opened.file, fileAt(path))) letGo()
-        opened ??= open(path, false, span(0))
+        opened ??= open(path, again)
         return work(opened.sql)
       } catch (cause) {
-        if (isBusy(cause)) throw cause
+        if (isBusy(cause) || cause instanceof StoreError) throw cause
         letGo()
         throw storeUnavailable(path, cause)
       }
     },
     close: () => {
-      emptyLog(opened?.db)
+      if (!readOnly) emptyLog(opened?.db)
       letGo()
     },
   }
@@ -63,17 +65,17 @@ function emptyLog(db: Database | undefined): void {
   }
 }
 
-function openFirst(path: string, patience: Span): Opened {
+function openFirst(path: string, options: OpenDatabaseOptions): Opened {
   try {
-    return open(path, true, patience)
+    return open(path, options)
   } catch (error) {
     if (isBusy(error)) throw storeContended(path, 'another process writing all the while', error)
     throw error
   }
 }
 
-function open(path: string, create: boolean, patience: Span): Opened {
-  const db = openDatabase(path, { create, patience })
+function open(path: string, options: OpenDatabaseOptions): Opened {
+  const db = openDatabase(path, options)
   return { db, sql: prepareStatements(db), file: fileAt(path) }
 }
 

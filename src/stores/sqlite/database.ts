@@ -1,14 +1,15 @@
 /** A database file: created if missing, known to be ours, set up as we want it, and its schema up to date. */
 import { closeSync, openSync, statSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
 import { assert, quote, systemCode } from '../../core/errors.ts'
-import { type Span, span } from '../../core/time.ts'
+import { type Span, span, toMillis } from '../../core/time.ts'
 import { uptime } from '../../lib/clock.ts'
 import { type Database, openDatabaseFile } from './driver.ts'
 import { isBusy, sqliteMistake, unopenable } from './errors.ts'
 import { isRow } from './statements.ts'
 
 /** The file shows who was limited and when: other users of the machine need not read it. */
-const FILE_MODE = 0o600
+export const FILE_MODE = 0o600
 
 /**
  * Pages of 4 KiB in the log before they are copied into the file: some 16 MiB. SQLite's own 1,000
@@ -52,6 +53,23 @@ export const MIGRATIONS: readonly string[] = [
      uptime   INTEGER NOT NULL
    ) STRICT;
    INSERT INTO lived VALUES (1, 0, 0);`,
+
+  `-- Entries that come from another store keep their positions, which several streams may share there.
+   ALTER TABLE entries RENAME TO old_entries;
+   DROP INDEX entries_by_stream;
+   CREATE TABLE entries (
+     stream   TEXT NOT NULL,
+     position INTEGER NOT NULL,
+     entry    TEXT NOT NULL,
+     PRIMARY KEY (stream, position)
+   ) STRICT;
+   INSERT INTO entries SELECT stream, position, entry FROM old_entries ORDER BY position;
+   -- All that a group of calls must know of the file, in the row that it reads anyway.
+   ALTER TABLE lived ADD COLUMN last_position INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE lived ADD COLUMN fence TEXT;
+   UPDATE lived SET last_position =
+     coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'old_entries'), 0);
+   DROP TABLE old_entries;`,
 ]
 
 /** The path of a database file; SQLite's names for databases without a file are refused. */
@@ -61,14 +79,18 @@ export function checkDatabasePath(path: string): void {
   throw sqliteMistake('STORE_PATH_INVALID', thing, 'must name a file', quote(path))
 }
 
-interface OpenDatabaseOptions {
+export interface OpenDatabaseOptions {
   /** Create what is missing. Not on a reopen: an empty store would forget every charge. */
   readonly create: boolean
   /** How long to block while other processes hold the file. */
   readonly patience: Span
+  /** For one who only looks, and may do no more. */
+  readonly readOnly?: boolean
 }
 
-export function openDatabase(path: string, { create, patience }: OpenDatabaseOptions): Database {
+export function openDatabase(path: string, options: OpenDatabaseOptions): Database {
+  const { create, patience, readOnly = false } = options
+  if (readOnly) return openToLook(path, patience)
   if (create) createFile(path)
   else statSync(path)
   let db: Database | undefined
@@ -80,6 +102,39 @@ export function openDatabase(path: string, { create, patience }: OpenDatabaseOpt
   } catch (cause) {
     db?.close()
     throw isBusy(cause) ? cause : unopenable(path, cause)
+  }
+}
+
+/** Nothing is created, migrated or set: the file stays as it is, byte by byte. */
+function openToLook(path: string, patience: Span): Database {
+  let db: Database | undefined
+  try {
+    db = openReadable(path, patience)
+    const version = schemaVersion(db, path)
+    if (version === MIGRATIONS.length) return db
+    const rule = `must have schema version ${MIGRATIONS.length}: one that may write it brings it there`
+    throw sqliteMistake('STORE_READ_ONLY', path, rule, `version ${version}`)
+  } catch (cause) {
+    db?.close()
+    throw isBusy(cause) ? cause : unopenable(path, cause)
+  }
+}
+
+/**
+ * A file whose log nobody has open can be read only by making one, which takes the right to. Where nothing
+ * is in a log, the file alone is all there is: then it is read as one that does not change.
+ */
+function openReadable(path: string, patience: Span): Database {
+  const options = { readOnly: true, timeout: toMillis(patience) }
+  const db = openDatabaseFile(path, options)
+  try {
+    pragma(db, 'user_version')
+    return db
+  } catch (cause) {
+    db.close()
+    const logged = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    if (logged > 0 || isBusy(cause)) throw cause
+    return openDatabaseFile(new URL('?immutable=1', pathToFileURL(path)), options)
   }
 }
 

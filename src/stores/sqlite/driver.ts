@@ -21,12 +21,13 @@ interface Statement {
 type SqlValue = string | number | null
 
 interface Driver {
-  readonly DatabaseSync: new (path: string, options?: DatabaseOptions) => Database
+  readonly DatabaseSync: new (path: string | URL, options?: DatabaseOptions) => Database
 }
 
 interface DatabaseOptions {
   /** How long SQLite itself blocks for a lock, in milliseconds. */
   readonly timeout?: number
+  readonly readOnly?: boolean
   /** No statement may damage the file. Drivers that do not know it ignore it. */
   readonly defensive?: boolean
 }
@@ -40,7 +41,7 @@ let driver = builtIn
 /** For reports of what was measured. */
 export const DRIVER_NAME = builtIn === undefined ? PACKAGED : 'node:sqlite'
 
-export const openDatabaseFile = (path: string, options: DatabaseOptions = {}): Database => {
+export const openDatabaseFile = (path: string | URL, options: DatabaseOptions = {}): Database => {
   driver ??= loadPackaged()
   return new driver.DatabaseSync(path, options)
 }

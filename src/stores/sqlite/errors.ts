@@ -15,6 +15,8 @@ import {
  * - `STORE_NOT_A_DATABASE`: the file is no SQLite database, or its beginning is damaged.
  * - `STORE_FOREIGN_FILE`: a SQLite database of some other program.
  * - `STORE_SCHEMA_NEWER`: written by a newer Headgate.
+ * - `STORE_READ_ONLY`: cannot be read without writing, or was to be written by one who only looks.
+ * - `STORE_BACKUP_FAILED`: its copy could not be made, or is not whole.
  */
 export type SqliteErrorCode =
   | 'STORE_PATH_INVALID'
@@ -22,6 +24,8 @@ export type SqliteErrorCode =
   | 'STORE_NOT_A_DATABASE'
   | 'STORE_FOREIGN_FILE'
   | 'STORE_SCHEMA_NEWER'
+  | 'STORE_READ_ONLY'
+  | 'STORE_BACKUP_FAILED'
 
 /** SQLite's primary result codes that we distinguish. https://sqlite.org/rescode.html */
 const SQLITE_BUSY = 5

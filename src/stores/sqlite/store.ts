@@ -3,16 +3,17 @@
  * to start. The answer waits for an fsync, and all calls of one moment share that wait.
  */
 import { resolve } from 'node:path'
-import type { Store } from '../../core/store.ts'
+import type { Moving, RestoredStream, Store, Write } from '../../core/store.ts'
 import { type Clock, type Span, seconds, type Uptime } from '../../core/time.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { checkName, checkPage, checkPosition } from '../bounds.ts'
+import { checkName, checkPage, checkPosition, checkRestored } from '../bounds.ts'
+import { storeFenced } from '../fence.ts'
 import { type Connection, connect } from './connection.ts'
 import { checkDatabasePath } from './database.ts'
 import { storeClosed } from './errors.ts'
 import { callQueue } from './queue.ts'
-import type { Statements } from './statements.ts'
-import { type CommittedGroup, machineUptime, openTransactions } from './transactions.ts'
+import type { FileState, Statements } from './statements.ts'
+import { type CommittedGroup, livedTime, machineUptime, openTransactions } from './transactions.ts'
 
 export interface SqliteOptions {
   /** The database file; created, readable by its owner only, if it does not exist. */
@@ -23,6 +24,8 @@ export interface SqliteOptions {
   readonly uptime?: Uptime
   /** How long a call waits for other processes before it rejects with STORE_CONTENDED; 5 s. */
   readonly patience?: Span
+  /** For one who only looks: needs no right to write the file or its folder. A step that writes rejects. */
+  readonly readOnly?: boolean
   /** Called for each commit, after its calls were answered. */
   readonly onCommit?: (group: CommittedGroup) => void
 }
@@ -43,15 +46,16 @@ export interface SqliteOptions {
 export function sqlite(pathOrOptions: string | SqliteOptions): Store {
   const options = typeof pathOrOptions === 'string' ? { path: pathOrOptions } : pathOrOptions
   const { clock = systemClock, uptime = machineUptime } = options
-  const { patience = seconds(5), onCommit = () => {} } = options
+  const { patience = seconds(5), onCommit = () => {}, readOnly = false } = options
   checkDatabasePath(options.path)
   // From here on the same file, even if the process changes its directory.
   const path = resolve(options.path)
-  const connection = connect(path, patience)
-  const steps = openTransactions(connection, { path, patience, clock, uptime, onCommit })
+  const connection = connect(path, patience, readOnly)
+  const settings = { path, patience, clock, uptime, onCommit, readOnly }
+  const steps = openTransactions(connection, settings)
   // Two queues, so that reads, which need no lock, do not wait behind trims, which do.
   const reads = errands(connection, path, patience)
-  const trimming = trims(errands(connection, path, patience))
+  const trimming = trims(errands(connection, path, patience), path)
   let closing: Promise<void> | undefined
 
   const refuseIfClosed = (): void => {
@@ -92,6 +96,14 @@ export function sqlite(pathOrOptions: string | SqliteOptions): Store {
       const last = items.length < limit ? undefined : items.at(-1)?.key
       return { items, ...(last !== undefined && { next: last }) }
     },
+    moving: sqliteMoving({
+      run: async (work) => {
+        refuseIfClosed()
+        return reads.run(work)
+      },
+      clock,
+      uptime,
+    }),
     close: () => {
       closing ??= Promise.all([steps.drained(), reads.drained(), trimming.drained()]).then(() =>
         connection.close(),
@@ -140,13 +152,18 @@ function errands(connection: Connection, path: string, patience: Span): Errands 
 /** Entries forgotten at once: a long stream must not hold up the calls between. */
 const TRIM_BATCH = 1_000
 
-function trims(errands: Errands) {
+function trims(errands: Errands, path: string) {
   const underWay = new Set<Promise<void>>()
 
   const trimAll = async (stream: string, before: number): Promise<void> => {
     let forgotten = TRIM_BATCH
     while (forgotten === TRIM_BATCH) {
-      forgotten = await errands.run((sql) => sql.trim(stream, before, TRIM_BATCH))
+      forgotten = await errands.run((sql) =>
+        within(sql, ({ fence }) => {
+          if (fence !== undefined) throw storeFenced(path, fence)
+          return sql.trim(stream, before, TRIM_BATCH)
+        }),
+      )
     }
   }
 
@@ -159,5 +176,70 @@ function trims(errands: Errands) {
     drained: async (): Promise<void> => {
       await Promise.allSettled(underWay)
     },
+  }
+}
+
+// The file as a whole, for those who move it: its streams, its fence, and putting back what was elsewhere.
+
+interface MovingOptions {
+  /** `work` may run more than once. */
+  run<T>(work: (sql: Statements) => T): Promise<T>
+  readonly clock: Clock
+  readonly uptime: Uptime
+}
+
+const sqliteMoving = ({ run, clock, uptime }: MovingOptions): Moving => {
+  const change = (work: (sql: Statements, state: FileState) => void): Promise<void> =>
+    run((sql) => within(sql, (state) => work(sql, state)))
+  return {
+    status: () =>
+      run((sql) => ({ fence: sql.state().fence, clocks: [clock()], keys: sql.countKeys() })),
+    fence: (why) => change((sql) => sql.recordFence(why)),
+    streams: async (after, limit) => {
+      checkPage(limit)
+      const streams = await run((sql) => sql.streams(after, limit))
+      const last = streams.length < limit ? undefined : streams.at(-1)?.stream
+      return { streams, ...(last !== undefined && { next: last }) }
+    },
+    restore: async (writes, streams) => {
+      checkRestored(writes, streams)
+      await change((sql, state) => {
+        const [now, lived] = [clock(), livedTime(sql, state, uptime)]
+        for (const write of writes) restoreItem(sql, write, lived - now)
+        restoreStreams(sql, streams, state.lastPosition)
+      })
+    },
+  }
+}
+
+/** `shift` leads from the clock to how long the file has lived. */
+function restoreItem(sql: Statements, { key, value, expiresAt }: Write, shift: number): void {
+  const keptUntil = expiresAt === undefined ? undefined : expiresAt + shift
+  if (value === undefined) sql.remove(key)
+  else sql.put(key, { value, expiresAt, keptUntil })
+}
+
+function restoreStreams(sql: Statements, streams: readonly RestoredStream[], newest: number): void {
+  for (const { stream, entries } of streams) {
+    for (const entry of entries) sql.restoreEntry(stream, entry)
+  }
+  const last = Math.max(newest, ...streams.map((head) => head.last))
+  if (last > newest) sql.recordLast(last)
+}
+
+/** One transaction of its own, with the lock that writing takes: whoever wrote before has committed. */
+function within<T>(sql: Statements, work: (state: FileState) => T): T {
+  sql.begin()
+  try {
+    const result = work(sql.state())
+    sql.commit()
+    return result
+  } catch (cause) {
+    try {
+      sql.rollback()
+    } catch {
+      // SQLite has rolled back by itself: the failure that led here is the one to report.
+    }
+    throw cause
   }
 }

@@ -7,9 +7,11 @@ import type { Append, Commit, Intent, Key, Step, Value, View, Write } from '../.
 import { type Clock, type Instant, type Span, span, type Uptime } from '../../core/time.ts'
 import { uptime as processUptime } from '../../lib/clock.ts'
 import { checkCommit, checkKeys } from '../bounds.ts'
+import { storeFenced } from '../fence.ts'
 import type { Connection } from './connection.ts'
+import { sqliteMistake } from './errors.ts'
 import { callQueue } from './queue.ts'
-import type { LivedRecord, Statements } from './statements.ts'
+import type { FileState, Statements } from './statements.ts'
 
 export interface Transactions {
   run<R>(step: Step<R>, intent?: Intent): Promise<R>
@@ -22,6 +24,7 @@ interface TransactionsOptions {
   readonly clock: Clock
   readonly uptime: Uptime
   readonly onCommit: (group: CommittedGroup) => void
+  readonly readOnly: boolean
 }
 
 /** What one commit carried. */
@@ -33,7 +36,7 @@ export interface CommittedGroup {
 
 export function openTransactions(
   connection: Connection,
-  { path, patience, clock, uptime, onCommit }: TransactionsOptions,
+  { path, patience, clock, uptime, onCommit, readOnly }: TransactionsOptions,
 ): Transactions {
   const sweep = createSweep()
   const fail = ({ reject }: StepCall, error: unknown): void => reject(error)
@@ -42,7 +45,7 @@ export function openTransactions(
     patience,
     serve: (group) => {
       const { endings, committed } = connection.use((sql) =>
-        runGroup(sql, group, { clock, uptime, sweep }),
+        runGroup(sql, group, { path, clock, uptime, sweep }),
       )
       for (const end of endings) end()
       // Apart from the group: a listener that throws must fail no call.
@@ -55,7 +58,9 @@ export function openTransactions(
     path,
     patience,
     serve: (group) => {
-      for (const end of connection.use((sql) => runLooks(sql, group, clock))) end()
+      for (const end of connection.use((sql) => runLooks(sql, group, { path, clock }))) {
+        end()
+      }
     },
     fail,
   })
@@ -64,18 +69,25 @@ export function openTransactions(
       new Promise((resolve, reject) => {
         const enter: StepCall['enter'] = (over) => {
           const commit = step(over.view)
+          if (readOnly) refuseChanges(commit, path)
           over.apply(commit, intent)
           // Not of the commit: all that earlier steps wrote would be kept until the group has ended.
           const { result } = commit
           return () => resolve(result)
         }
-        const queue = intent === 'look' ? looks : calls
+        const queue = intent === 'look' || readOnly ? looks : calls
         queue.push({ enter, reject })
       }),
     drained: async () => {
       await Promise.all([calls.drained(), looks.drained()])
     },
   }
+}
+
+function refuseChanges({ writes, appends }: Commit<unknown>, path: string): void {
+  if (writes.length + appends.length === 0) return
+  const rule = 'must be open for writing to be changed'
+  throw sqliteMistake('STORE_READ_ONLY', path, rule, 'open for looking only')
 }
 
 interface StepCall {
@@ -92,6 +104,7 @@ interface GroupOutcome {
 }
 
 interface GroupTools {
+  readonly path: string
   readonly clock: Clock
   readonly uptime: Uptime
   readonly sweep: Sweep
@@ -101,20 +114,21 @@ interface GroupTools {
 function runGroup(
   sql: Statements,
   calls: readonly StepCall[],
-  { clock, uptime, sweep }: GroupTools,
+  { path, clock, uptime, sweep }: GroupTools,
 ): GroupOutcome {
   sql.begin()
   try {
     // Under the lock, so that on one clock no later group sees an earlier time.
     const now = clock()
+    const state = unfencedState(sql, path)
     const over = overlay(sql, now)
     const endings = calls.map((call) => enter(call, over))
     if (over.isUnchanged()) {
       sql.rollback()
       return { endings, committed: undefined }
     }
-    const lived = livedTime(sql, uptime)
-    const { writes, appends } = over.flush(lived)
+    const lived = livedTime(sql, state, uptime)
+    const { writes, appends } = over.flush(lived, state.lastPosition)
     sweep(sql, writes, now, lived)
     sql.commit()
     return { endings, committed: { calls: calls.length, writes, appends } }
@@ -128,17 +142,24 @@ function runGroup(
 function runLooks(
   sql: Statements,
   calls: readonly StepCall[],
-  clock: Clock,
+  { path, clock }: Pick<GroupTools, 'path' | 'clock'>,
 ): readonly (() => void)[] {
   sql.beginLook()
   try {
     // SQLite fixes the view at the first read: only a later time is none before what it shows.
-    sql.lived()
+    unfencedState(sql, path)
     const over = overlay(sql, clock())
     return calls.map((call) => enter(call, over))
   } finally {
     rollBack(sql)
   }
+}
+
+/** Within the transaction, so that nothing is under way when a fence is up. */
+function unfencedState(sql: Statements, path: string): FileState {
+  const state = sql.state()
+  if (state.fence !== undefined) throw storeFenced(path, state.fence)
+  return state
 }
 
 /** What a step throws ends its own call; what the database throws ends the group. */
@@ -174,7 +195,7 @@ interface Overlay {
   apply(commit: Commit<unknown>, intent: Intent | undefined): void
   isUnchanged(): boolean
   /** Hands everything pending to the database; answers how much that was. */
-  flush(lived: Span): { readonly writes: number; readonly appends: number }
+  flush(lived: Span, lastPosition: number): { readonly writes: number; readonly appends: number }
 }
 
 function overlay(sql: Statements, now: Instant): Overlay {
@@ -215,14 +236,16 @@ function overlay(sql: Statements, now: Instant): Overlay {
       for (const append of commit.appends) appends.push(append)
     },
     isUnchanged: () => pending.size + appends.length === 0,
-    flush: (lived) => {
+    flush: (lived, lastPosition) => {
       for (const { key, value, expiresAt } of pending.values()) {
         const keptUntil = expiresAt === undefined ? undefined : lived + Math.max(0, expiresAt - now)
         if (value === undefined) sql.remove(key)
         else if (found.has(key)) sql.change(key, { value, expiresAt, keptUntil })
         else sql.put(key, { value, expiresAt, keptUntil })
       }
-      for (const append of appends) sql.append(append)
+      let position = lastPosition
+      for (const { stream, entry } of appends) sql.append(stream, { position: ++position, entry })
+      if (position > lastPosition) sql.recordLast(position)
       return { writes: pending.size, appends: appends.length }
     },
   }
@@ -269,8 +292,7 @@ const RECORD_EVERY = 60_000_000
  * To be called within a transaction that writes. All processes of one machine count alike, because
  * the time since it was started is the same for all of them.
  */
-function livedTime(sql: Statements, uptime: Uptime): Span {
-  const record = sql.lived()
+export function livedTime(sql: Statements, record: FileState, uptime: Uptime): Span {
   const running = uptime()
   const passed = passedSince(record, running)
   const lived = span(record.lived + passed)
@@ -285,7 +307,7 @@ function livedTime(sql: Statements, uptime: Uptime): Span {
  * says. If it has run for longer than was recorded and was started anew all the same, the difference
  * is less than what has passed. So this is never too much.
  */
-function passedSince(record: LivedRecord, running: Span): number {
+function passedSince(record: FileState, running: Span): number {
   if (isStartedAnew(record, running)) return running
   return Math.max(0, running - record.uptime)
 }
@@ -297,7 +319,7 @@ function passedSince(record: LivedRecord, running: Span): number {
  */
 const UPTIMES_DIFFER = 1_000_000
 
-function isStartedAnew(record: LivedRecord, running: Span): boolean {
+function isStartedAnew(record: FileState, running: Span): boolean {
   return running < record.uptime - UPTIMES_DIFFER
 }
 

@@ -17,6 +17,8 @@ export interface ContractOptions {
   readonly namer?: Namer
   /** Names of cases that the store cannot run, each with the reason. */
   readonly skip?: Readonly<Record<string, string>>
+  /** Why the store has no `moving`, which it need not have: then no case asks for it. */
+  readonly withoutMoving?: string
 }
 
 /** Opens an empty store that takes its time from `clock`, and forgets by `uptime`. */

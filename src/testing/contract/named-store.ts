@@ -1,6 +1,6 @@
 /** A store seen through short names: cases speak of `a` and `list#a`, and the store of what the namer makes of them. */
 import { indexOf, itemOf, listedName } from '../../core/names.ts'
-import type { Commit, Item, Key, Step, Store, View } from '../../core/store.ts'
+import type { Commit, Item, Key, Moving, Step, Store, View } from '../../core/store.ts'
 
 /** The name of a key, stream or index whose short name is `part`; those of one tag must share a partition. */
 export type Namer = (tag: string, part: string) => string
@@ -24,9 +24,30 @@ export function namedStore(store: Store, { tag, namer, short }: ShortNames): Sto
     return full
   }
 
-  const shorten = ({ key, value }: Item): Item => ({ key: short.get(key) ?? key, value })
+  const shorten = <Shown extends Item>(item: Shown): Shown => ({
+    ...item,
+    key: short.get(item.key) ?? item.key,
+  })
 
-  const named =
+  const named = (moving: Moving): Moving => ({
+    status: moving.status,
+    fence: moving.fence,
+    streams: async (cursor, limit) => {
+      const page = await moving.streams(cursor, limit)
+      const streams = page.streams.map((head) => ({
+        ...head,
+        stream: short.get(head.stream) ?? head.stream,
+      }))
+      return { ...page, streams }
+    },
+    restore: (writes, streams) =>
+      moving.restore(
+        writes.map((write) => ({ ...write, key: nameOfPart(write.key) })),
+        streams.map((one) => ({ ...one, stream: nameOfPart(one.stream) })),
+      ),
+  })
+
+  const renamed =
     <R>(step: Step<R>): Step<R> =>
     (full): Commit<R> => {
       const view: View = {
@@ -45,7 +66,8 @@ export function namedStore(store: Store, { tag, namer, short }: ShortNames): Sto
     }
 
   return {
-    transact: (step, guess, intent) => store.transact(named(step), guess?.map(nameOfPart), intent),
+    transact: (step, guess, intent) =>
+      store.transact(renamed(step), guess?.map(nameOfPart), intent),
     read: (stream, after, limit) => store.read(nameOfPart(stream), after, limit),
     range: async (index: string, after: Key, limit: number) =>
       (await store.range(nameOfPart(index), nameOfPart(after), limit)).map(shorten),
@@ -56,5 +78,6 @@ export function namedStore(store: Store, { tag, namer, short }: ShortNames): Sto
       return { ...page, items: page.items.map(shorten) }
     },
     close: () => store.close(),
+    ...(store.moving && { moving: named(store.moving) }),
   }
 }
