@@ -48,15 +48,19 @@ const readArguments = (known) => {
 }
 
 const measureGroup = async (name, rounds, machine) => {
-  const { tables, prepare = () => {}, peers } = await import(`./rows/${name}.js`)
+  const { tables, prepare = () => {}, peers, end = () => {} } = await import(`./rows/${name}.js`)
   await prepare(say)
   const facts = `${rounds} rounds. ${machine} With ${peers()}.`
   const texts = []
-  for (const table of tables) {
-    say(`\n${table.title}`)
-    const text = describeTable(table, await takeTurns(table, { rounds, say }), facts)
-    say(`\n${text}`)
-    texts.push(text)
+  try {
+    for (const table of tables) {
+      say(`\n${table.title}`)
+      const text = describeTable(table, await takeTurns(table, { rounds, say }), facts)
+      say(`\n${text}`)
+      texts.push(text)
+    }
+  } finally {
+    await end()
   }
   return texts.join('\n')
 }

@@ -12,4 +12,5 @@ export interface Comparison {
 
 export function summarise(samples: readonly number[]): Summary
 export function compare(samples: readonly number[], base: readonly number[]): Comparison
+export function percentile(samples: readonly number[], share: number): number
 export function shuffle<T>(list: readonly T[], random?: () => number): T[]

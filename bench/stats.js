@@ -24,6 +24,12 @@ export const compare = (samples, base) => {
   }
 }
 
+/** The least of the samples that so many of them do not pass; 0 of none. */
+export const percentile = (samples, share) => {
+  const sorted = samples.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
+}
+
 /** A copy in random order; `random` answers numbers from 0 up to, but not including, 1. */
 export const shuffle = (list, random = Math.random) => {
   const left = [...list]

@@ -1,7 +1,7 @@
 /** The arithmetic behind bench/RESULTS.md. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compare, shuffle, summarise } from '../../bench/stats.js'
+import { compare, percentile, shuffle, summarise } from '../../bench/stats.js'
 
 const rates = fc.array(fc.integer({ min: 1, max: 1_000_000 }), { minLength: 1, maxLength: 20 })
 
@@ -29,6 +29,19 @@ describe('the middle and the range', () => {
         expect(low <= median && median <= high).toBe(true)
       }),
     )
+  })
+})
+
+describe('a percentile', () => {
+  test('is the least sample that so many do not pass', () => {
+    const hundred = Array.from({ length: 100 }, (_, n) => 100 - n)
+    expect(percentile(hundred, 0.99)).toBe(99)
+    expect(percentile(hundred, 0.5)).toBe(50)
+    expect(percentile([7], 0.99)).toBe(7)
+  })
+
+  test('of nothing is nothing', () => {
+    expect(percentile([], 0.99)).toBe(0)
   })
 })
 
