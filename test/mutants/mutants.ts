@@ -112,7 +112,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'SQLite reads the clock of a look before its view is fixed',
     file: TRANSACTIONS,
-    text: `    sql.lived()
+    text: `    unfencedState(sql, path)
     const over = overlay(sql, clock())
 `,
     becomes: `    const over = overlay(sql, clock())

@@ -83,7 +83,10 @@ const tamper = (path: string) => {
     },
     remove: (seq: number) => run('DELETE FROM entries WHERE position = ?', placeOf(seq)),
     append: (stream: string, text: string) =>
-      run('INSERT INTO entries (stream, entry) VALUES (?, ?)', stream, text),
+      run(
+        'INSERT INTO entries SELECT ?, max(position) + 1, ? FROM entries WHERE stream = ?',
+        ...[stream, text, stream],
+      ),
     put: (key: string, text: string) =>
       run('REPLACE INTO items (key, value) VALUES (?, ?)', key, text),
     forget: (key: string) => run('DELETE FROM items WHERE key = ?', key),
