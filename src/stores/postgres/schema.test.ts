@@ -4,6 +4,7 @@ import { remotePlace } from '../../../test/support/remote-stores.ts'
 import { listedName, nameOf } from '../../core/names.ts'
 import { answer, type Store } from '../../core/store.ts'
 import { seconds } from '../../core/time.ts'
+import { migration } from './schema.ts'
 
 const place = await remotePlace('postgres')
 
@@ -18,6 +19,26 @@ describe.skipIf(place === undefined)('on a real server', () => {
     await Promise.all(stores.map((store) => store.opened()))
     expect(await format()).toEqual([{ number: 1 }])
     for (const store of stores) await store.close()
+  })
+
+  test('a connection that looked for the schema before another made it finds it made', async () => {
+    const [schema, warm] = [`${place.name}_late`, `${place.name}_warm`]
+    const [first, late] = [await pool.connect(), await pool.connect()]
+    // A connection remembers what it did not find, and one that has made a schema before looks nothing else up.
+    await late.query(migration(warm))
+    await late.query(`SELECT to_regclass('${schema}.format')`)
+    await first.query(`BEGIN; ${migration(schema)}`)
+    const made = late.query(migration(schema)).then(
+      () => 'made',
+      (error: Error) => error.message,
+    )
+    const blocked = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
+    while ((await first.query(blocked)).rowCount === 0);
+    await first.query('COMMIT')
+    const how = await made
+    await first.query(`DROP SCHEMA ${schema} CASCADE; DROP SCHEMA ${warm} CASCADE`)
+    for (const client of [first, late]) client.release()
+    expect(how).toBe('made')
   })
 
   test('a list with a long name takes long keys, and a page may begin where no key can be', async () => {

@@ -238,7 +238,10 @@ export const migration = (schema: string): string => `DO $do$
 DECLARE found integer;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('headgate ${schema}'));
-  CREATE SCHEMA IF NOT EXISTS ${schema};
+  -- Not by IF NOT EXISTS: that trusts what this connection did not find before it waited.
+  IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema}') THEN
+    CREATE SCHEMA ${schema};
+  END IF;
   CREATE TABLE IF NOT EXISTS ${schema}.format (number integer NOT NULL);
   SELECT number INTO found FROM ${schema}.format;
   IF found IS NULL THEN
