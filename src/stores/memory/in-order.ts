@@ -14,7 +14,12 @@ type Compare = (one: Key, other: Key) => number
 const SMALL = 64
 
 /** Quicksort that goes no further than it is asked: what lies beyond the page stays as it is. */
-export function inOrder(keys: Iterable<Key>, after: Key, compare?: Compare): NextKeys {
+export function inOrder(
+  keys: Iterable<Key>,
+  after: Key,
+  compare?: Compare,
+  chance: () => number = Math.random,
+): NextKeys {
   const all = [...keys]
   const by = compare ?? orderOf(all, after)
   const left = after === '' ? all : all.filter((key) => by(key, after) > 0)
@@ -26,7 +31,7 @@ export function inOrder(keys: Iterable<Key>, after: Key, compare?: Compare): Nex
   const sortNext = (): void => {
     const end = ends.at(-1) ?? left.length
     if (end - sorted > SMALL) {
-      const middle = divide(left, sorted, end, by)
+      const middle = divide(left, sorted, end, by, chance())
       ends.push(middle + 1, middle)
       return
     }
@@ -45,9 +50,9 @@ export function inOrder(keys: Iterable<Key>, after: Key, compare?: Compare): Nex
 }
 
 /** Puts one key in its place, with the smaller before it and the larger after it; answers the place. */
-function divide(keys: Key[], start: number, end: number, by: Compare): number {
+function divide(keys: Key[], start: number, end: number, by: Compare, chance: number): number {
   // By chance: no order in which keys were written makes this slow.
-  swap(keys, start + Math.floor(Math.random() * (end - start)), end - 1)
+  swap(keys, start + Math.floor(chance * (end - start)), end - 1)
   const pivot = keys[end - 1] ?? ''
   let place = start
   for (let at = start; at < end - 1; at++) {
