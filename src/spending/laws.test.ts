@@ -210,6 +210,8 @@ test('in every window and over all, no more is charged than limits and grants al
       }
       const sums = Object.entries(await books.sums())
       expect(sums.filter(([, { charged, allowed }]) => charged > allowed)).toEqual([])
+      // No more is ever taken back than was charged.
+      expect(sums.filter(([, { charged }]) => charged < 0n)).toEqual([])
       await listsAddUp(books)
       expect(await books.spending.verify()).toMatchObject({ findings: [] })
     }),

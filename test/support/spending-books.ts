@@ -249,11 +249,14 @@ export const openBooks = (
   const happen = async (each: Happening): Promise<void> => {
     switch (each.do) {
       case 'hold': {
-        const held = await spending.hold({ from: ADDRESS[each.plan], estimate: each.amount })
+        const { id: operationId } = newBooking(each.plan)
+        const ask = { from: ADDRESS[each.plan], estimate: each.amount, operationId }
+        const held = await spending.hold(ask)
         const { holdId } = held
         if (isOver(each.plan) && held.plan?.id === each.plan) throw new Error('a retired plan pays')
         if (holdId === undefined || isOver(each.plan)) return
         holds.unshift({ id: holdId, plan: each.plan })
+        bookings.unshift({ id: operationId, plan: each.plan })
         return use(each.plan)
       }
       case 'capture':

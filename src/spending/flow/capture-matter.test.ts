@@ -64,6 +64,20 @@ test('a capture that comes after the settlement moves its part to what it was fo
   expect((await desk.spending.verify()).findings).toEqual([])
 })
 
+test('a capture that comes after the settlement was taken back moves nothing', async () => {
+  const desk = openDesk()
+  const ask = { from: '0xa1', operation: 'EthereumTransaction', operationId: 'tx-1' } as const
+  const { holdId = '' } = await desk.spending.hold({ ...ask, estimate: 100n })
+  await desk.spending.settle({ holdId, amount: 100n })
+  await desk.spending.reverse({ of: 'tx-1', amount: 90n, reason: 'charged twice' })
+  await desk.spending.capture({ holdId, amount: 60n, operation: 'FileAppendTransaction' })
+  expect((await desk.spending.report()).byOperation).toEqual({
+    EthereumTransaction: 0n,
+    FileAppendTransaction: 10n,
+  })
+  expect((await desk.spending.verify()).findings).toEqual([])
+})
+
 test('the same operation id for another operation is a mistake, and so is an operation that is none', async () => {
   const { spending } = openDesk()
   const { holdId = '' } = await spending.hold({ from: '0xa1', estimate: 100n })

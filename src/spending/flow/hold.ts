@@ -3,7 +3,7 @@ import { formatDuration } from '../../core/duration.ts'
 import { quote } from '../../core/errors.ts'
 import type { Write } from '../../core/store.ts'
 import { days, type Instant, instant, type Span, seconds } from '../../core/time.ts'
-import { parseAmount } from '../amount.ts'
+import { minAmount, parseAmount } from '../amount.ts'
 import { implicitPlanId } from '../keys.ts'
 import type { Draw, EntryDraft } from '../ledger/entry.ts'
 import { longParty, move, type ShortParty, shortParty, someOf } from '../ledger/entry-text.ts'
@@ -56,6 +56,8 @@ export interface HoldRecord {
   readonly captured: bigint
   /** The larger of the captures and the settlement, in whatever order they come. */
   readonly charged: bigint
+  /** What was taken back, by the hold's own operation id, of what its settlement charged beyond its captures. */
+  readonly takenBack: bigint
   readonly status: 'open' | 'settled' | 'released'
   /** What a settlement named; `captured` where it named nothing. */
   readonly final?: bigint | 'captured' | undefined
@@ -198,10 +200,12 @@ interface ShortHold {
   readonly g?: readonly (readonly [string, string])[] | undefined
   readonly s?: HoldRecord['status'] | undefined
   readonly f?: string | undefined
+  readonly r?: string | undefined
 }
 
 const encodeHold = (hold: HoldRecord, until: Instant): string => {
   const { window, party, expiresAt, amount, open, captured, charged, pins, status, final } = hold
+  const { takenBack } = hold
   const { startsAt } = window
   const short: ShortHold = {
     w: startsAt,
@@ -211,12 +215,13 @@ const encodeHold = (hold: HoldRecord, until: Instant): string => {
     g: someOf(pins.map((pin) => [pin.grant, `${pin.amount}`] as const)),
     s: status === 'open' ? undefined : status,
     f: final?.toString(),
+    r: takenBack === 0n ? undefined : `${takenBack}`,
   }
   return JSON.stringify(short)
 }
 
 export const decodeHold = (id: string, value: string): HoldRecord => {
-  const { w, l, y, a, g = [], s, f }: ShortHold = JSON.parse(value)
+  const { w, l, y, a, g = [], s, f, r = '0' }: ShortHold = JSON.parse(value)
   const [length, end, until] = l
   const [amount, open, captured, charged] = a
   return {
@@ -228,11 +233,31 @@ export const decodeHold = (id: string, value: string): HoldRecord => {
     open: BigInt(open),
     captured: BigInt(captured),
     charged: BigInt(charged),
+    takenBack: BigInt(r),
     pins: g.map(([grant, pinned]) => ({ grant, amount: BigInt(pinned) })),
     status: s ?? 'open',
     ...(f !== undefined && { final: f === 'captured' ? f : BigInt(f) }),
     rememberedUntil: instant(w + until),
   }
+}
+
+/** What a capture finds charged already: by a settlement that came before it. */
+export interface Claim {
+  /** What of it is the capture's from now on: to be moved to what it was for, and taken back by its id. */
+  readonly claimed: bigint
+  /** Of the hold, afterwards: what was taken back of the settlement is not charged, and so not claimed. */
+  readonly takenBack: bigint
+}
+
+/** Of a capture of so much; `before` is the hold without it. */
+export const claimOf = (
+  { charged, captured, takenBack }: Pick<HoldRecord, 'charged' | 'captured' | 'takenBack'>,
+  amount: bigint,
+): Claim => {
+  const settled = charged - captured
+  const covered = minAmount(amount, settled)
+  const claimed = minAmount(covered, settled - takenBack)
+  return { claimed, takenBack: takenBack - (covered - claimed) }
 }
 
 export const holdClosed = ({ id, status }: HoldRecord, verb: string) => {
@@ -333,6 +358,7 @@ function newHold(
     pins,
     captured: 0n,
     charged: 0n,
+    takenBack: 0n,
     status: 'open',
   }
 }

@@ -82,6 +82,33 @@ describe('a reversal', () => {
     })
   })
 
+  test('of a settlement, and then of the capture that came after it, takes nothing back twice', async () => {
+    const { spending } = openDesk()
+    const { holdId = '' } = await spending.hold({ from: '0xa1', estimate: 100n, operationId: 'h' })
+    await spending.settle({ holdId, amount: 100n })
+    await spending.reverse({ of: 'h', ...WHY })
+    await spending.capture({ holdId, amount: 100n, operationId: 'c' })
+    expect(await codeOf(spending.reverse({ of: 'c', ...WHY }))).toBe('REVERSAL_INVALID')
+    expect(await codeOf(spending.reverse({ of: 'h', ...WHY }))).toBe('REVERSAL_INVALID')
+    expect(await spending.plan('basic:0xa1')).toMatchObject({ spent: 0n })
+    expect((await spending.verify()).findings).toEqual([])
+  })
+
+  test('of part of a settlement leaves the rest to the captures that come after it', async () => {
+    const { spending } = openDesk()
+    const { holdId = '' } = await spending.hold({ from: '0xa1', estimate: 100n, operationId: 'h' })
+    await spending.settle({ holdId, amount: 100n })
+    await spending.reverse({ of: 'h', amount: 30n, ...WHY })
+    await spending.capture({ holdId, amount: 50n, operationId: 'a' })
+    await spending.capture({ holdId, amount: 70n, operationId: 'b' })
+    expect(await spending.reverse({ of: 'a', ...WHY })).toMatchObject({ reversed: 50n })
+    // 20 that the settlement had charged and 20 beyond it; 30 of it were taken back before.
+    expect(await spending.reverse({ of: 'b', ...WHY })).toMatchObject({ reversed: 40n })
+    expect(await codeOf(spending.reverse({ of: 'h', ...WHY }))).toBe('REVERSAL_INVALID')
+    expect(await spending.plan('basic:0xa1')).toMatchObject({ spent: 0n })
+    expect((await spending.verify()).findings).toEqual([])
+  })
+
   test('leaves the same booking, told again, as it was answered', async () => {
     const { spending } = openDesk()
     const ask = { from: '0xa1', amount: 100n, operationId: 'tx-1' }

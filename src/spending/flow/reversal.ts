@@ -7,7 +7,7 @@
  */
 import { quote } from '../../core/errors.ts'
 import { amend, checkOperationId, recall } from '../../core/once.ts'
-import type { Key } from '../../core/store.ts'
+import type { Write } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
 import { parseAmount } from '../amount.ts'
 import type { BookingVerb } from '../ledger/entry.ts'
@@ -33,7 +33,7 @@ import {
   shiftBalances,
   writeBalances,
 } from './balances.ts'
-import { keptIdOf, readHold } from './hold.ts'
+import { keptIdOf, readHold, writeHold } from './hold.ts'
 import {
   type PayerView,
   reversalGuess,
@@ -126,7 +126,7 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
     const found = findBooking(view, id)
     const amount = wanted ?? found.left
     refuseTooMuch(id, amount, found.left)
-    const { booking, verb, key, answer, reversed } = found
+    const { booking, verb } = found
     const { window, party, hold } = booking
     const shift = { party, freed: 0n, spent: 0n, unspent: amount }
     const before = readBalances(view, window.startsAt, budgetsReadBy(shift))
@@ -141,7 +141,7 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
       },
       writes: [
         ...writeBalances(view, window.startsAt, balances),
-        amend(view, key, withTakenBack(reversed + amount, answer)),
+        found.takeBack(amount),
       ],
       entries: [
         {
@@ -167,12 +167,10 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
 
 interface FoundBooking {
   readonly verb: BookingVerb
-  readonly key: Key
-  /** What is kept under it, and what was taken back so far. */
-  readonly answer: string
-  readonly reversed: bigint
   readonly booking: Booking
   readonly left: bigint
+  /** Remembers that so much more of it is. */
+  takeBack(amount: bigint): Write
 }
 
 /** All three are looked up at once: an id may name a hold and its capture. */
@@ -195,23 +193,30 @@ function bookingUnder(view: PayerView, verb: BookingVerb, id: string): FoundBook
   const key = view.keys.operation(verb, id)
   const text = recall(view, key)
   if (text === undefined) return undefined
-  const { answer } = takenBackOf(text)
-  const { reversed, ...kept } = keptBooking(verb, text)
-  const found = { verb, key, answer, reversed }
-  if (kept.booking !== undefined) {
-    return { ...found, booking: kept.booking, left: kept.booking.amount - reversed }
+  const { reversed, booking, holdId } = keptBooking(verb, text)
+  if (booking !== undefined) {
+    const { answer } = takenBackOf(text)
+    const takeBack = (more: bigint) => amend(view, key, withTakenBack(reversed + more, answer))
+    return { verb, booking, left: booking.amount - reversed, takeBack }
   }
-  const { holdId } = kept
-  if (holdId === undefined) return undefined
+  return holdId === undefined ? undefined : settledUnder(view, holdId)
+}
+
+/** The hold itself remembers what was taken back: a capture that comes later must not find it charged. */
+function settledUnder(view: PayerView, holdId: string): FoundBooking {
   const hold = readHold(view, holdId)
-  const { window, party } = hold
-  const amount = hold.charged - hold.captured
-  const booked = { window, party, amount, hold: hold.id }
-  return { ...found, booking: booked, left: amount - reversed }
+  const { window, party, charged, captured, takenBack } = hold
+  const amount = charged - captured
+  return {
+    verb: 'hold',
+    booking: { window, party, amount, hold: hold.id },
+    left: amount - takenBack,
+    takeBack: (more) => writeHold(view, { ...hold, takenBack: takenBack + more }),
+  }
 }
 
 interface KeptBooking {
-  /** What was taken back of it. */
+  /** What was taken back of a record or a capture; a hold knows for itself. */
   readonly reversed: bigint
   /** Of a record or a capture. */
   readonly booking?: Booking

@@ -44,6 +44,7 @@ import {
   writeBalances,
 } from './balances.ts'
 import {
+  claimOf,
   type HoldRecord,
   holdClosed,
   keptIdOf,
@@ -76,12 +77,17 @@ export const captureAct = (ask: CaptureAsk): SpendingAct<SpendingCharge> => {
   const step: Parameters<typeof underBookingId>[1] = (view) => {
     const hold = readHold(view, holdId)
     if (hold.status === 'released') throw holdClosed(hold, 'capture')
-    const next = { ...hold, captured: hold.captured + amount }
+    const { claimed, takenBack } = claimOf(hold, amount)
+    const next = { ...hold, captured: hold.captured + amount, takenBack }
+    const window = keptWindow(view.calendar, hold.window)
+    // What was charged to a window that is gone stays there, whatever it was for.
+    const found = window === hold.window ? claimed : 0n
     const paid = paidFor(hold.party, ask)
-    const how = { ends: false, note, operationId, captured: amount, paid, at: ask.at }
+    const how = { ends: false, note, operationId, claimed: found, paid, at: ask.at }
     const made = chargeHold(view, next, how)
     const party = { ...hold.party, ...paid }
-    const booking = { window: keptWindow(view.calendar, hold.window), party, amount, hold: hold.id }
+    const booked = made.result.charged + found
+    const booking = { window, party, amount: booked, hold: hold.id }
     return { ...made, result: { ...made.result, booking } }
   }
   return { guess: onHold(holdId, once, { given: ask }), step: underBookingId(once, step) }
@@ -196,8 +202,8 @@ interface HoldCharge {
   readonly operationId?: string | undefined
   /** When it happened, if not now. */
   readonly at?: Instant | undefined
-  /** What this capture says was spent. */
-  readonly captured?: bigint
+  /** What of this capture a settlement had charged already. */
+  readonly claimed?: bigint
   /** On what, where that is not what the hold was for. */
   readonly paid?: CanonicalMatter | undefined
 }
@@ -219,9 +225,9 @@ function chargeHold(
   const overage = expired ? beyond(due, amount) - beyond(hold.charged, amount) : spent - fromHold
   const pinned = pinsOf(hold, { fromHold, ends: how.ends, expired })
   const plan = payingPlan(view, party)
-  const { paid, captured = 0n } = how
+  const { paid, claimed = 0n } = how
   // A settlement that came before its capture was charged as the hold was for: that is put right.
-  const unspent = paid === undefined ? 0n : captured - spent
+  const unspent = paid === undefined ? 0n : claimed
   const made = charge(view, {
     party,
     paid,

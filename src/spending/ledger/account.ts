@@ -256,8 +256,9 @@ function describeGrant(grant: Grant, now: Instant): string {
 
 function describeHold(hold: HoldAccount): string {
   const { party, window, expiresAt, amount, open, pins, captured, charged, status, final } = hold
+  const { takenBack } = hold
   const pinned = pins.map((pin) => `${pin.amount} of ${pin.grant}`).join(' and ') || NOTHING
-  const sums = `${amount} held, ${open} open, ${captured} captured, ${charged} charged`
+  const sums = `${amount} held, ${open} open, ${captured} captured, ${charged} charged, ${takenBack} taken back`
   return `${status}, ${sums}, settled at ${final ?? '-'}, pinned ${pinned}, until ${expiresAt}, window ${window}, ${describeParty(party)}`
 }
 

@@ -86,6 +86,34 @@ test('what was booked in a window that was compacted cannot be taken back', asyn
   expect((await spending.verify()).findings).toEqual([])
 })
 
+test('what was charged to a hold whose window was compacted is taken back where it counts', async () => {
+  const { spending, holdId } = await captured()
+  const operation = 'FileAppendTransaction'
+  await spending.capture({ holdId, amount: 7n, operation, operationId: 'late' })
+  expect((await spending.report()).byOperation).toMatchObject({ FileAppendTransaction: 7n })
+  const reversal = spending.reverse({ of: 'late', amount: 4n, reason: 'charged twice' })
+  expect(await reversal).toMatchObject({ reversed: 4n, left: 3n, plan: { spent: 3n } })
+  expect((await spending.verify()).findings).toEqual([])
+})
+
+test('a capture that comes after the window of its settlement was compacted moves nothing of it', async () => {
+  const desk = openDesk({ compactAfter: days(10), rememberFor: days(9) })
+  const { holdId = '' } = await desk.spending.hold({ from: '0xa1', estimate: 50n })
+  for (let day = 0; day < 3; day += 1) {
+    desk.clock.advance(days(4))
+    await desk.spending.capture({ holdId, amount: 1n })
+  }
+  await desk.spending.settle({ holdId, amount: 50n })
+  await desk.spending.compact()
+  const operation = 'FileAppendTransaction'
+  const late = { holdId, amount: 40n, operation, operationId: 'late' }
+  expect(await desk.spending.capture(late)).toMatchObject({ charged: 0n })
+  expect((await desk.spending.report()).total).toBe(0n)
+  const reversal = desk.spending.reverse({ of: 'late', reason: 'charged twice' })
+  expect(await codeOf(reversal)).toBe('REVERSAL_INVALID')
+  expect((await desk.spending.verify()).findings).toEqual([])
+})
+
 test('a hold may live for a day, so no policy lets its window go before', async () => {
   const { spending } = openDesk({ compactAfter: days(2), rememberFor: days(2) })
   expect(await codeOf(spending.compact())).toBe('COMPACTION_TOO_SOON')

@@ -270,8 +270,10 @@ const edited = (file: Tamper, key: string, edit: (kept: string) => string): void
 const keyLike = (file: Tamper, pattern: string): string =>
   file.only(`SELECT key FROM items WHERE key LIKE '${pattern}' ORDER BY key DESC`)
 
-const openHold = (file: Tamper): string =>
-  file.only(`SELECT key FROM items WHERE value LIKE '%["7","7"%'`)
+const keyLikeValue = (file: Tamper, pattern: string): string =>
+  file.only(`SELECT key FROM items WHERE value LIKE '${pattern}'`)
+
+const openHold = (file: Tamper): string => keyLikeValue(file, '%["7","7"%')
 
 const MORE: typeof CORRUPTIONS = [
   [
@@ -393,8 +395,9 @@ const MORE: typeof CORRUPTIONS = [
   ],
   [
     'what was taken back of a settlement lowered',
-    'booking-drift',
-    (file) => edited(file, KEYS.operation('hold', 'tx-9'), (kept) => kept.replace('~4', '~1')),
+    'hold-drift',
+    (file) =>
+      edited(file, keyLikeValue(file, '%"r":"4"%'), (kept) => kept.replace('"r":"4"', '"r":"1"')),
   ],
   [
     'a booking raised, so that more of it can be taken back',

@@ -1,4 +1,5 @@
 /** Bookings as the ledger tells them: what was charged under an operation id, and how much was taken back. */
+import { claimOf } from '../flow/hold.ts'
 import type { SpendingKeys } from '../keys.ts'
 import type { BookingAccount, Fold } from './account.ts'
 import { type LedgerEntry, moved } from './entry.ts'
@@ -11,6 +12,8 @@ export const foldBooking = (fold: Fold, keys: SpendingKeys, entry: LedgerEntry):
     fold.set(keys.operation(account.verb, id), { ...face, form: 'booking', booked: account })
   }
   if (kind === 'reverse' && reverses !== undefined && booked !== undefined) {
+    // The hold says it.
+    if (booked === 'hold') return
     const known = fold.get(keys.operation(booked, reverses))
     if (known?.form !== 'booking') return
     const reversed = known.booked.reversed + moved(entry, 'from', 'spent')
@@ -38,6 +41,8 @@ function bookedBy(
   }
   const known = fold.get(keys.hold(hold))
   if (known?.form !== 'hold' || entry.captured === undefined) return undefined
-  const amount = entry.captured - known.hold.captured
+  const { claimed } = claimOf(known.hold, entry.captured - known.hold.captured)
+  const charged = moved(entry, 'to', 'spent') - moved(entry, 'from', 'spent')
+  const amount = charged + (window === known.hold.window ? claimed : 0n)
   return { verb: 'capture', reversed: 0n, hold, booking: { ...booking, amount } }
 }

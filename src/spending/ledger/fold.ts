@@ -7,6 +7,7 @@ import type { Key } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
 import { maxAmount } from '../amount.ts'
 import { budgetsReadBy, limitedBudgetsOf, shiftBalances } from '../flow/balances.ts'
+import { claimOf } from '../flow/hold.ts'
 import { OUTFLOW, type SpendingKeys } from '../keys.ts'
 import { writeMoney } from '../money-json.ts'
 import {
@@ -201,10 +202,15 @@ function termsAfter(terms: Terms, entry: LedgerEntry): Terms {
 /** A hold as its entries leave it. One whose opening was compacted is not known any more. */
 function foldHold(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
   const { hold: id, kind, party, expiresAt } = entry
-  if (id === undefined || party === undefined || expiresAt === undefined) return
+  if (id === undefined || party === undefined) return
   const key = keys.hold(id)
   const known = fold.get(key)
   const before = known?.form === 'hold' ? known.hold : undefined
+  if (kind === 'reverse' && entry.booked === 'hold' && known !== undefined && before !== undefined) {
+    const takenBack = before.takenBack + moved(entry, 'from', 'spent')
+    fold.set(key, { ...known, form: 'hold', hold: { ...before, takenBack } })
+  }
+  if (expiresAt === undefined) return
   const hold =
     kind === 'hold' ? openedBy(entry, { party, expiresAt }) : before && changedBy(before, entry)
   if (hold === undefined) return
@@ -220,12 +226,12 @@ function openedBy(
 ): HoldAccount {
   const amount = moved(entry, 'to', 'held')
   const { window, pins = [] } = entry
-  const sums = { amount, open: amount, captured: 0n, charged: 0n }
+  const sums = { amount, open: amount, captured: 0n, charged: 0n, takenBack: 0n }
   return { window, party, expiresAt, pins, ...sums, status: 'open' }
 }
 
 function changedBy(hold: HoldAccount, entry: LedgerEntry): HoldAccount {
-  const { kind, captured, final, pins = [], flags } = entry
+  const { kind, captured = hold.captured, final, pins = [], flags } = entry
   const open = hold.open - moved(entry, 'from', 'held')
   const expired = flags?.includes('expired') === true
   return {
@@ -233,7 +239,8 @@ function changedBy(hold: HoldAccount, entry: LedgerEntry): HoldAccount {
     open,
     pins: expired ? [] : pinsLeft(hold.pins, pins),
     charged: hold.charged + moved(entry, 'to', 'spent') - moved(entry, 'from', 'spent'),
-    ...(captured !== undefined && { captured }),
+    captured,
+    takenBack: claimOf(hold, captured - hold.captured).takenBack,
     ...(final !== undefined && { final }),
     ...(kind === 'settle' && { status: 'settled' }),
     ...(kind === 'release' && { status: 'released' }),
