@@ -4,10 +4,11 @@ import { everything } from '../../test/support/everything.ts'
 import { fakeMachine } from '../../test/support/fake-machine.ts'
 import { SETTINGS } from '../../test/support/ledger-desk.ts'
 import type { MachineReading } from '../core/machine-clock.ts'
-import { type Instant, instant, minutes, seconds, span } from '../core/time.ts'
+import { days, type Instant, instant, minutes, seconds, span } from '../core/time.ts'
 import type { TimeSource } from '../lib/time-sources.ts'
 import { memory } from '../stores/memory/index.ts'
 import { createSpending, NO_PLANS, type Spending } from './index.ts'
+import { keysOf } from './keys.ts'
 
 const DAY = 86_400
 const USER = { from: '0xb1', ip: '10.0.0.1' } as const
@@ -194,6 +195,98 @@ describe('a repair', () => {
     const again = await spending.check({ ...USER, estimate: 40n })
     expect(again).toMatchObject({ allowed: true, window: held.window })
     expect((await spending.check(HELD)).allowed).toBe(false)
+    expect(await spending.verify()).toMatchObject({ findings: [] })
+  })
+})
+
+describe('a repair after a boot with a fast clock', () => {
+  const ROUND = { compactAfter: days(10), rememberFor: days(2) }
+  const opened = (settings = {}) => {
+    const machine = fakeMachine()
+    const inForce = { ...SETTINGS, ...settings }
+    const store = memory({ clock: machine.clock })
+    const spending = createSpending({
+      store,
+      settings: () => inForce,
+      plans: () => NO_PLANS,
+      machine: machine.read,
+    })
+    /** Boots with a clock that is so many days ahead, acts, and is set right. */
+    const ahead = async (length: number, act: () => Promise<unknown>): Promise<void> => {
+      machine.pass(60)
+      machine.reboot('fast')
+      machine.leap(length * DAY)
+      await act()
+      machine.leap(-length * DAY)
+      machine.pass(60)
+      await spending.repairClock({ reason: 'fast' })
+    }
+    return { ...machine, store, spending, ahead }
+  }
+
+  test('that compacted: what is spent from now on stays, and is verified', async () => {
+    const { spending, ahead, store } = opened(ROUND)
+    await spending.record({ ...USER, amount: 100n })
+    await ahead(30, async () => {
+      await spending.record({ ...USER, amount: 1n })
+      expect(await spending.compact()).toMatchObject({ entries: 1 })
+    })
+    await spending.record({ ...USER, amount: 300n, operationId: 'tx-1' })
+    await spending.compact()
+    expect(await spending.hold({ ...USER, estimate: 300n })).toMatchObject({ allowed: false })
+    expect(await spending.verify()).toMatchObject({ findings: [] })
+    const { startsAt } = await spending.window()
+    const key = keysOf(SETTINGS.payer).budget(startsAt, 'plan/basic:0xb1')
+    await store.transact(() => ({ writes: [{ key }], appends: [], result: undefined }))
+    expect((await spending.verify()).findings).toMatchObject([{ kind: 'balance-drift' }])
+  })
+
+  test('that compacted: what is booked from now on can be taken back', async () => {
+    const { spending, ahead } = opened(ROUND)
+    await spending.record({ ...USER, amount: 100n })
+    await ahead(30, async () => {
+      await spending.record({ ...USER, amount: 1n })
+      await spending.compact()
+    })
+    await spending.record({ ...USER, amount: 50n, operationId: 'tx-1' })
+    const reversal = await spending.reverse({ of: 'tx-1', reason: 'charged twice' })
+    expect(reversal).toMatchObject({ reversed: 50n })
+  })
+
+  test('that died before its balances were let go: none of them is left', async () => {
+    const { spending, ahead, store } = opened(ROUND)
+    await spending.record({ ...USER, amount: 100n })
+    await ahead(30, async () => {
+      await spending.record({ ...USER, amount: 1n })
+      const { range } = store
+      Object.assign(store, { range: () => Promise.reject(new Error('gone')) })
+      await spending.compact().catch(() => undefined)
+      Object.assign(store, { range })
+    })
+    expect(await spending.verify()).toMatchObject({ findings: [] })
+  })
+
+  test.each([
+    [false, 1],
+    [true, 1],
+    [false, 2],
+    [true, 2],
+  ])('finds the window of now, opened early: %s, from %i windows ahead', async (early, turns) => {
+    const { spending, ahead, pass, leap } = opened()
+    await spending.start()
+    pass(60)
+    if (early) await spending.resetWindow()
+    await spending.record({ ...USER, amount: 300n })
+    const window = await spending.window()
+    await ahead(30, async () => {
+      for (let turn = 0; turn < turns; turn += 1) {
+        await spending.record({ from: '0xc1', amount: 1n })
+        pass(DAY)
+      }
+      leap(-turns * DAY)
+    })
+    expect(await spending.window()).toEqual(window)
+    expect(await spending.hold({ ...USER, estimate: 300n })).toMatchObject({ allowed: false })
     expect(await spending.verify()).toMatchObject({ findings: [] })
   })
 })

@@ -24,14 +24,18 @@ import {
   retryAfterClock,
   type UntrustedClock,
 } from '../core/machine-clock.ts'
-import { answer, type Commit, type Key, type Store, type View } from '../core/store.ts'
+import { itemOf } from '../core/names.ts'
+import { answer, type Commit, type Key, type Store, type View, type Write } from '../core/store.ts'
 import { type Instant, instant, type Span, seconds, span } from '../core/time.ts'
 import { lookConfirmed, type TimeSource } from '../lib/time-sources.ts'
 import { type Note, toNote } from './flow/ask.ts'
 import { type PayerView, toCommit } from './flow/step.ts'
 import type { SpendingKeys } from './keys.ts'
+import { type Checkpoint, readCompacted, writeCompacted } from './ledger/checkpoint.ts'
+import { letGo } from './ledger/compaction.ts'
+import { readIndex } from './ledger/pages.ts'
 import { spendingMistake } from './mistake.ts'
-import { calendarSetBack } from './windows/calendar.ts'
+import { type Calendar, calendarSetBack, type SpendingWindow } from './windows/calendar.ts'
 
 /** Holds live for minutes: what a hold can lose to a clock must be small beside that. */
 const MAX_CLOCK_OFF: Span = seconds(5)
@@ -123,7 +127,10 @@ export const spendingClock = (witness: ClockWitness, open: OpenPayer): SpendingC
     look,
     repair: async (ask = {}) => {
       const vouched = { note: toNote(ask), reason: toReason(ask.reason) }
-      return store.transact((view) => repairStep(open(view), momentOf(view, machine()), vouched))
+      const windows = await windowsToReturnTo(store, open)
+      return store.transact((view) =>
+        repairStep(open(view), momentOf(view, machine()), { ...vouched, windows }),
+      )
     },
     guess: ({ clock }) => [clock],
   }
@@ -171,25 +178,67 @@ function lookStep(
   return { writes, appends: [], result: verdict }
 }
 
+/**
+ * Every window in which anything was written. What a checkpoint lets go is gone first: once it is lowered,
+ * nothing would say that these balances count no more.
+ */
+async function windowsToReturnTo(
+  store: Store,
+  open: OpenPayer,
+): Promise<readonly SpendingWindow[]> {
+  const { keys, compacted } = await store.transact((view) => {
+    const { keys } = open(view)
+    return answer({ keys, compacted: readCompacted(view, keys) })
+  })
+  if (compacted.through > 0) await letGo(store, keys, compacted)
+  const windows: SpendingWindow[] = []
+  for await (const { key, value } of readIndex(store, keys.windows)) {
+    const [startsAt, endsAt] = [instant(Number(itemOf(key))), instant(Number(value))]
+    windows.push({ startsAt, endsAt })
+  }
+  return windows
+}
+
+interface Vouched {
+  readonly note: Note
+  readonly reason: string | undefined
+  /** In the order of their starts. */
+  readonly windows: readonly SpendingWindow[]
+}
+
 function repairStep(
   payer: PayerView,
   moment: ClockMoment,
-  { note, reason }: { readonly note: Note; readonly reason: string | undefined },
+  { note, reason, windows }: Vouched,
 ): Commit<SpendingClockRepair> {
   const { now } = moment
   const found = judgeClock(recordOf(payer), moment)
   if (found.trusted) return answer({ found, now })
-  const calendar = calendarSetBack(payer.calendar, now, payer.settings.window)
+  const calendar = calendarSetBack(payer.calendar, now, payer.settings.window, windows)
+  const lowered = checkpointLowered(payer, calendar)
   const entry = {
     kind: 'adjust',
     window: calendar.window.startsAt,
     moves: [],
     note,
     detail: `clock accepted: ${describeRepair(found)}${reason === undefined ? '' : `; ${reason}`}`,
+    checkpoint: lowered.checkpoint,
   } as const
-  const writes = [{ key: payer.keys.clock, value: encodeClock(acceptedClock(moment)) }]
-  const view = { ...payer, now, calendar }
+  const accepted = { key: payer.keys.clock, value: encodeClock(acceptedClock(moment)) }
+  const writes = [accepted, ...lowered.writes]
+  const view = { ...payer, now: calendar.seen, calendar }
   return toCommit(view, { result: { found, now }, writes, entries: [entry], calendar })
+}
+
+/** Where a fast clock had windows compacted that are still to come, the checkpoint says from now on that they are not. */
+function checkpointLowered(
+  payer: PayerView,
+  { compacted: before }: Calendar,
+): { readonly checkpoint?: Checkpoint; readonly writes: readonly Write[] } {
+  if (before === undefined || before === payer.calendar.compacted) return { writes: [] }
+  const next = { ...readCompacted(payer, payer.keys), before }
+  const { position: _, ...checkpoint } = next
+  return { checkpoint, writes: [writeCompacted(payer.keys, next)] }
 }
 
 const REASON = /^[^\p{Cc}\p{Surrogate}]{1,256}$/u

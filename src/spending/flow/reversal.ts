@@ -139,10 +139,7 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
         left: found.left - amount,
         ...standingsAfter(view, allowance, window, balances),
       },
-      writes: [
-        ...writeBalances(view, window.startsAt, balances),
-        found.takeBack(amount),
-      ],
+      writes: [...writeBalances(view, window.startsAt, balances), found.takeBack(amount)],
       entries: [
         {
           kind: 'reverse',

@@ -67,10 +67,9 @@ import {
 
 /** Charges part of a hold and keeps the rest. After a settlement that named less, charges the rest of it. */
 export const captureAct = (ask: CaptureAsk): SpendingAct<SpendingCharge> => {
-  const { holdId, operationId } = ask
+  const { holdId, operationId, operation, mode, family } = ask
   const amount = parseAmount(ask.amount, 'amount')
   const note = toNote(ask)
-  const { operation, mode, family } = ask
   if (operation !== undefined) toOperationName(operation)
   const question = [keptIdOf(holdId), amount, operation, mode, family]
   const once = { verb: 'capture', id: operationId, question } as const
@@ -85,9 +84,8 @@ export const captureAct = (ask: CaptureAsk): SpendingAct<SpendingCharge> => {
     const paid = paidFor(hold.party, ask)
     const how = { ends: false, note, operationId, claimed: found, paid, at: ask.at }
     const made = chargeHold(view, next, how)
-    const party = { ...hold.party, ...paid }
     const booked = made.result.charged + found
-    const booking = { window, party, amount: booked, hold: hold.id }
+    const booking = { window, party: { ...hold.party, ...paid }, amount: booked, hold: hold.id }
     return { ...made, result: { ...made.result, booking } }
   }
   return { guess: onHold(holdId, once, { given: ask }), step: underBookingId(once, step) }

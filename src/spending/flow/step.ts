@@ -108,9 +108,10 @@ export const toCommit = <R>(view: PayerView, change: LedgerChange<R>): Commit<R>
   }
 }
 
-export const windowListed = ({ keys }: PayerView, { startsAt }: SpendingWindow): Write => ({
+/** With its end: a clock that is repaired may have to find it again. */
+export const windowListed = ({ keys }: PayerView, { startsAt, endsAt }: SpendingWindow): Write => ({
   key: keys.window(startsAt),
-  value: '',
+  value: String(endsAt),
 })
 
 /** Of what is older than anything that is remembered, or was compacted, nothing is known: it counts now. */

@@ -65,15 +65,23 @@ export const compactLedger = async (
   for (;;) {
     const before = await store.transact((view) => answer(openingOf(open(view))))
     if (before.cutoff === undefined) return done
-    // A crash may have come between the last checkpoint and what it lets go.
-    await store.trim(keys.ledger, before.compacted.position)
-    const balances = await removeBalances(store, keys, before.compacted.before)
+    const balances = await letGo(store, keys, before.compacted)
     done = { ...done, balances: done.balances + balances }
     const found = await collect(store, keys, before.cutoff, before.compacted)
     if (found.entries === 0) return done
     const entries = await store.transact((view) => replace(open(view), before.compacted, found))
     done = { ...done, entries: done.entries + entries }
   }
+}
+
+/** What the checkpoint in force replaces, which a crash may have left; answers how many balances. */
+export const letGo = async (
+  store: Store,
+  keys: SpendingKeys,
+  { position, before }: Compacted,
+): Promise<number> => {
+  await store.trim(keys.ledger, position)
+  return removeBalances(store, keys, before)
 }
 
 interface Opening {

@@ -206,7 +206,12 @@ function foldHold(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
   const key = keys.hold(id)
   const known = fold.get(key)
   const before = known?.form === 'hold' ? known.hold : undefined
-  if (kind === 'reverse' && entry.booked === 'hold' && known !== undefined && before !== undefined) {
+  if (
+    kind === 'reverse' &&
+    entry.booked === 'hold' &&
+    known !== undefined &&
+    before !== undefined
+  ) {
     const takenBack = before.takenBack + moved(entry, 'from', 'spent')
     fold.set(key, { ...known, form: 'hold', hold: { ...before, takenBack } })
   }

@@ -143,7 +143,7 @@ function endedEarly(calendar: Calendar): Calendar {
     ...calendar,
     seen: startsAt,
     window: { startsAt, endsAt: instant(Math.max(window.endsAt, startsAt + 1)) },
-    previous: { startsAt: window.startsAt, endsAt: startsAt },
+    previous: endedBy(window, startsAt),
   }
 }
 
@@ -183,20 +183,50 @@ function midnightWindow(length: Span, zone: string, now: Instant): SpendingWindo
 }
 
 /**
- * A calendar that a fast clock moved ahead, brought back to the time that an operator vouches for: to
- * the window before, where it is that one again: what was spent in it counts on. Windows that a fast
- * clock opened stay in the ledger, with all that was charged to them.
+ * A calendar that a fast clock moved ahead, brought back to the time that an operator vouches for: to the
+ * window that was open then, so that what was spent in it counts on. `listed` are the windows in which
+ * anything was written, in the order of their starts. Windows that a fast clock opened stay in the ledger,
+ * with all that was charged to them.
  */
 export const calendarSetBack = (
   calendar: Calendar,
   now: Instant,
   rule: SpendingSettings['window'],
+  listed: readonly SpendingWindow[],
 ): Calendar => {
   if (now >= calendar.seen) return calendar
-  const { window, previous, ...kept } = calendar
-  if (now >= window.startsAt) return { ...calendar, seen: now }
-  if (previous !== undefined && now >= previous.startsAt && now < previous.endsAt) {
-    return { ...kept, seen: now, window: previous }
-  }
-  return { ...kept, seen: now, window: alignedWindow(rule, kept.origin, now) }
+  if (now >= calendar.window.startsAt) return { ...calendar, seen: now }
+  const { previous: _, ...kept } = calendar
+  const known = listed.filter(({ startsAt }) => startsAt <= now)
+  const window = windowOpenAt(now, known.at(-1), alignedWindow(rule, kept.origin, now))
+  if (isCompacted(calendar, window)) return { ...kept, ...afterCompacted(window, now) }
+  const before = known.findLast(({ startsAt }) => startsAt < window.startsAt)
+  if (before === undefined || isCompacted(calendar, before)) return { ...kept, seen: now, window }
+  return { ...kept, seen: now, window, previous: endedBy(before, window.startsAt) }
 }
+
+/** The newest that is known, if it has not ended, as it may have been opened early. */
+function windowOpenAt(
+  now: Instant,
+  newest: SpendingWindow | undefined,
+  aligned: SpendingWindow,
+): SpendingWindow {
+  if (newest === undefined) return aligned
+  if (now < newest.endsAt) return newest
+  return { ...aligned, startsAt: instant(Math.max(aligned.startsAt, newest.endsAt)) }
+}
+
+/**
+ * The window of now, by a clock that was fast, was compacted: its entries are gone. A new one starts, whose
+ * books are whole; before, compaction would take from a window in which money is spent.
+ */
+function afterCompacted({ startsAt, endsAt }: SpendingWindow, now: Instant) {
+  const start = instant(Math.max(now, startsAt + 1))
+  const window = { startsAt: start, endsAt: instant(Math.max(endsAt, start + 1)) }
+  return { seen: start, compacted: start, window }
+}
+
+const endedBy = ({ startsAt, endsAt }: SpendingWindow, end: Instant): SpendingWindow => ({
+  startsAt,
+  endsAt: instant(Math.min(endsAt, end)),
+})
