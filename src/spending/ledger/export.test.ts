@@ -2,6 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { openDesk } from '../../../test/support/ledger-desk.ts'
 import { days } from '../../core/time.ts'
+import { parseTimestamp } from '../../lib/moments.ts'
+import { readMoney } from '../money-json.ts'
+import type { LedgerEntry } from './entry.ts'
+import { encodeEntry, hashOfEntry } from './entry-text.ts'
 import { verifyExport } from './export.ts'
 
 const desk = async (compacted = false) => {
@@ -17,6 +21,17 @@ const desk = async (compacted = false) => {
   for await (const line of spending.export('jsonl')) lines.push(line)
   return { lines, early, head: (await spending.verify()).head }
 }
+
+/** A line as a forger leaves it: with the hash that it has now. */
+const rehashed = (line: string): string => {
+  const { at, window, hash, ...rest } = readMoney<LedgerEntry & { at: string; hash: string }>(line)
+  const times = { at: parseTimestamp(at), window: parseTimestamp(String(window)) }
+  const { party } = rest
+  const entry = { ...rest, ...times, ...(party && { party: { ...party, family: undefined } }) }
+  return line.replace(hash, hashOfEntry(encodeEntry(entry as unknown as LedgerEntry)))
+}
+
+const lineWith = (line: string, tier: string): string => rehashed(line.replaceAll('BASIC', tier))
 
 const kinds = async (...given: Parameters<typeof verifyExport>) =>
   (await verifyExport(...given)).findings.map(({ kind, line }) => [kind, line])
@@ -40,6 +55,44 @@ describe('an export', () => {
       findings: [],
       anchor: 'compacted',
     })
+  })
+
+  test('of a compacted ledger tells by the checkpoint that a line of an operator was edited, cut or slipped in', async () => {
+    const { lines, head } = await desk(true)
+    const [first = '', ...rest] = lines
+    const told = lineWith(first, 'EXTENDED')
+    expect(await verifyExport([told, ...rest], head)).toMatchObject({
+      findings: [{ kind: 'edited', line: 1 }],
+      anchor: 'holds',
+    })
+    expect(await kinds(rest, head)).toEqual([['cut', 1]])
+    const invented = first.replace('"seq":1', '"seq":3')
+    expect(await kinds([first, rehashed(invented), ...rest], head)).toEqual([['edited', 2]])
+  })
+
+  test('of a ledger that was compacted meanwhile has every line of an operator, once', async () => {
+    const { spending, clock, store } = openDesk({ compactAfter: days(10), rememberFor: days(2) })
+    for (const id of ['beta', 'gamma']) {
+      await spending.createPlan({ id, tier: 'BASIC' })
+      await spending.record({ from: '0xa1', amount: 1n })
+    }
+    clock.advance(days(12))
+    await spending.record({ from: '0xa1', amount: 1n })
+    const lines: string[] = []
+    const { read } = store
+    let isCompacted = false
+    Object.assign(store, {
+      read: async (...asked: Parameters<typeof read>) => {
+        const page = await read(...asked)
+        if (isCompacted) return page
+        isCompacted = true
+        await spending.compact()
+        return page
+      },
+    })
+    for await (const line of spending.export('jsonl')) lines.push(line)
+    expect(lines.filter((line) => line.includes('plan created'))).toHaveLength(2)
+    expect((await verifyExport(lines)).findings).toEqual([])
   })
 
   test('tells an edit, a cut, a swap and a line that is none', async () => {

@@ -10,8 +10,8 @@ import { familyOf } from '../flow/ask.ts'
 import type { Party } from '../flow/balances.ts'
 import type { SpendingKeys } from '../keys.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
-import type { Checkpoint } from './checkpoint.ts'
-import type { LedgerEntry, Move } from './entry.ts'
+import { archiveHash, type Checkpoint } from './checkpoint.ts'
+import { type LedgerEntry, type Move, outlivesCompaction } from './entry.ts'
 import { decodeEntry, encodeEntry, hashOfEntry } from './entry-text.ts'
 import type {
   AnchorState,
@@ -32,16 +32,34 @@ export async function* exportLedger(
 ): AsyncGenerator<string, void, undefined> {
   if (format === 'csv') yield csvLine(COLUMNS)
   let last = 0
-  for (const stream of [keys.archive, keys.ledger]) {
-    for await (const { entry: text } of readStream(store, stream)) {
-      const entry = decodeEntry(text)
-      // A compaction meanwhile puts into the archive what is still in the ledger, or was read from it.
-      if (stream === keys.ledger && entry.seq <= last) continue
-      last = Math.max(last, entry.seq)
-      const hash = hashOfEntry(text)
-      if (format === 'csv') yield* csvLines(entry, hash)
-      else yield jsonLine(entry, hash)
+  const linesOf = ({ text, entry }: ReadEntry): readonly string[] => {
+    last = entry.seq
+    const hash = hashOfEntry(text)
+    return format === 'csv' ? csvLines(entry, hash) : [jsonLine(entry, hash)]
+  }
+  for await (const found of entriesIn(store, keys.archive)) yield* linesOf(found)
+  for await (const found of entriesIn(store, keys.ledger)) {
+    const { seq } = found.entry
+    // A compaction meanwhile puts into the archive what is still in the ledger, or was read from it.
+    if (seq <= last) continue
+    // Or what is gone from it by now.
+    if (seq > last + 1) {
+      for await (const kept of entriesIn(store, keys.archive)) {
+        if (kept.entry.seq > last && kept.entry.seq < seq) yield* linesOf(kept)
+      }
     }
+    yield* linesOf(found)
+  }
+}
+
+interface ReadEntry {
+  readonly text: string
+  readonly entry: LedgerEntry
+}
+
+async function* entriesIn(store: Store, stream: string): AsyncGenerator<ReadEntry> {
+  for await (const { entry: text } of readStream(store, stream)) {
+    yield { text, entry: decodeEntry(text) }
   }
 }
 
@@ -138,7 +156,8 @@ function csvField(text: string): string {
 /*
  * Verified without the store it came from. It tells apart an edit (a line has not the hash that it says),
  * a cut (lines are missing), a compaction (lines are missing, and a checkpoint in the chain vouches for
- * them), and, given an anchor, a chain that was made anew.
+ * them), and, given an anchor, a chain that was made anew. What operators did outlives compactions: the
+ * newest checkpoint says how many such lines there are before it, and their hash.
  */
 
 interface Gap {
@@ -157,6 +176,7 @@ export const verifyExport = async (
   const findings: ExportFinding[] = []
   const gaps: Gap[] = []
   const checkpoints: Checkpoint[] = []
+  const outlived: Outlived[] = []
   let [number, hash, line] = [0, '', 0]
   let met: AnchorState | undefined
   let entries = 0
@@ -179,6 +199,7 @@ export const verifyExport = async (
     if (said !== hash) find('edited', `entry ${entry.seq} has not the hash that it says`)
     number = entry.seq
     if (entry.checkpoint !== undefined) checkpoints.push(entry.checkpoint)
+    if (outlivesCompaction(entry)) outlived.push(nextOutlived(outlived.at(-1), entry, line))
     if (anchor?.hash === hash) met = 'holds'
     else if (anchor?.number === number && met === undefined) {
       met = 'broken'
@@ -188,6 +209,7 @@ export const verifyExport = async (
   const newest = checkpoints.at(-1)
   const through = newest?.through ?? 0
   findings.push(...gaps.filter((gap) => !isVouchedFor(gap, newest)).map(cutOf))
+  if (newest !== undefined) findings.push(...archiveFindings(newest, outlived))
   if (anchor !== undefined && met === undefined) {
     met = anchorAway(anchor, newest, number)
     if (met === 'broken') {
@@ -202,6 +224,39 @@ export const verifyExport = async (
 function isVouchedFor({ last, hash }: Gap, newest: Checkpoint | undefined): boolean {
   if (newest === undefined || last > newest.through) return false
   return last < newest.through || hash === newest.hash
+}
+
+/** A line that outlives compactions, and what an archive up to it would come to. */
+interface Outlived {
+  readonly line: number
+  readonly seq: number
+  readonly count: number
+  readonly hash: string
+}
+
+const nextOutlived = (
+  { count, hash }: Pick<Outlived, 'count' | 'hash'> = { count: 0, hash: '' },
+  entry: LedgerEntry,
+  line: number,
+): Outlived => ({
+  line,
+  seq: entry.seq,
+  count: count + 1,
+  hash: archiveHash(hash, encodeEntry(entry)),
+})
+
+/** Between such lines nothing links one to the next, so only all of them together can be checked. */
+function archiveFindings(
+  { through, archived, archive }: Checkpoint,
+  outlived: readonly Outlived[],
+): readonly ExportFinding[] {
+  const last = outlived.findLast(({ seq }) => seq <= through)
+  const { line, count, hash } = last ?? { line: 1, count: 0, hash: '' }
+  if (count === archived && hash === archive) return []
+  const vouched = `the checkpoint up to entry ${through} vouches for ${archived} lines of operators`
+  return count < archived
+    ? [{ kind: 'cut', line, what: `${vouched}, and ${count} are there` }]
+    : [{ kind: 'edited', line, what: `${vouched}, and one up to here is not of them` }]
 }
 
 const cutOf = ({ line, first, last }: Gap): ExportFinding => ({
