@@ -49,6 +49,8 @@ export interface SpendingKeys {
   grantsThen(plan: string): Key
   readonly grantsThenList: string
   link(member: string): Key
+  /** The index of those, made by operators or by charges. */
+  readonly linkList: string
   /** The index of the members that operators linked to a plan. */
   links(plan: string): string
   linked(plan: string, member: string): Key
@@ -91,7 +93,7 @@ function makeKeys(payer: string, name: (...parts: readonly string[]) => string):
   const [plans, windows, outflow] = [name('plans'), name('windows'), name(OUTFLOW)]
   const [fundsList, grantsThenList] = [name('funds'), name('grants then')]
   const links = (plan: string) => name('links', plan)
-  const openHolds = name('open')
+  const [linkList, openHolds] = [name('link'), name('open')]
   const balances = lastMade((window: Instant) => name('window', String(window)))
   const listed = recentlyListed(balances)
   return {
@@ -115,7 +117,8 @@ function makeKeys(payer: string, name: (...parts: readonly string[]) => string):
     funds: (plan) => listedName(fundsList, plan),
     grantsThenList,
     grantsThen: (plan) => listedName(grantsThenList, plan),
-    link: (member) => name('link', member),
+    linkList,
+    link: (member) => listedName(linkList, member),
     links,
     linked: (plan, member) => listedName(links(plan), member),
     hold: (id) => name('h', id),

@@ -40,6 +40,7 @@ import {
   type SpendingAct,
   type SpendingStep,
   underOperationId,
+  untilOf,
 } from './step.ts'
 
 export interface ReverseAsk extends Note {
@@ -148,6 +149,7 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
           moves: move('spent', 'available', amount),
           hold,
           operationId,
+          until: untilOf(view, operationId),
           reverses: id,
           booked: verb,
           note,

@@ -220,7 +220,8 @@ function chargeHold(
   const fromHold = expired ? 0n : minAmount(spent, open)
   const released = how.ends || expired ? open - fromHold : 0n
   // A hold that was settled keeps nothing aside any more, though it was larger once.
-  const overage = expired ? beyond(due, amount) - beyond(hold.charged, amount) : spent - fromHold
+  const beyond = (charged: bigint): bigint => maxAmount(0n, charged - amount)
+  const overage = expired ? beyond(due) - beyond(hold.charged) : spent - fromHold
   const pinned = pinsOf(hold, { fromHold, ends: how.ends, expired })
   const plan = payingPlan(view, party)
   const { paid, claimed = 0n } = how
@@ -253,10 +254,6 @@ function chargeHold(
   }
 }
 
-function beyond(amount: bigint, limit: bigint): bigint {
-  return maxAmount(0n, amount - limit)
-}
-
 interface HoldEffect extends HoldPins {
   readonly window: SpendingWindow
   readonly spent: bigint
@@ -285,6 +282,7 @@ function entriesOf(hold: HoldRecord, how: HoldCharge, effect: HoldEffect): reado
   // took more room and time than all balances of the charge.
   const done: EntryDraft = {
     window: window.startsAt,
+    from: window === hold.window ? undefined : hold.window.startsAt,
     party,
     hold: hold.id,
     expiresAt,

@@ -92,10 +92,10 @@ export const toCommit = <R>(view: PayerView, change: LedgerChange<R>): Commit<R>
   const { result, writes, entries } = change
   if (writes.length === 0 && entries.length === 0) return answer(result)
   const { keys, stored } = view
-  const chained = chainEntries(view, change.calendar ?? view.calendar, entries)
-  const { startsAt } = chained.calendar.window
-  const opened =
-    startsAt === stored?.window.startsAt ? [] : [windowListed(view, chained.calendar.window)]
+  const { calendar = view.calendar } = change
+  const isOpen = calendar.window.startsAt === stored?.window.startsAt
+  const chained = chainEntries(view, calendar, isOpen ? entries : opening(calendar, entries))
+  const opened = isOpen ? [] : [windowListed(view, calendar.window)]
   return {
     writes: [
       ...writes,
@@ -106,6 +106,14 @@ export const toCommit = <R>(view: PayerView, change: LedgerChange<R>): Commit<R>
     appends: chained.appends,
     result,
   }
+}
+
+/** The first of them says which window it is from now on. */
+function opening(
+  { origin, window, previous }: Calendar,
+  [first, ...rest]: readonly EntryDraft[],
+): readonly EntryDraft[] {
+  return first === undefined ? rest : [{ ...first, opens: { origin, window, previous } }, ...rest]
 }
 
 /** With its end: a clock that is repaired may have to find it again. */
@@ -128,6 +136,10 @@ export const windowToCharge = (
 /** When an answer given now, or a hold that ends then, may be forgotten. */
 export const forgetAt = ({ settings, now }: PayerView, end: Instant = now): Instant =>
   after(end > now ? end : now, settings.rememberFor ?? REMEMBER_FOR)
+
+/** How long the id of an operator's act is remembered: its entry says it, since to forget it early does harm. */
+export const untilOf = (view: PayerView, id: string | undefined): Instant | undefined =>
+  id === undefined ? undefined : forgetAt(view)
 
 /** How an answer is remembered: short, since each operation leaves one behind. */
 interface KeptAnswer<R> {

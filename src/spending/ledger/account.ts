@@ -17,8 +17,10 @@ import {
   stillUseful,
   type Terms,
 } from '../plans/funds.ts'
+import { isMadeLink, madeLink } from '../plans/resolve.ts'
+import { type Calendar, decodeCalendar, type SpendingWindow } from '../windows/calendar.ts'
 import type { Checkpoint, Compacted } from './checkpoint.ts'
-import type { BookingVerb } from './entry.ts'
+import type { BookingVerb, LedgerEntry } from './entry.ts'
 import type { Finding, FindingKind } from './finding.ts'
 
 interface AccountFace {
@@ -42,6 +44,9 @@ export interface BookingAccount {
   readonly booking?: (Omit<Booking, 'window' | 'hold'> & { readonly window: Instant }) | undefined
 }
 
+/** What entries say of the calendar, beside its count and head. */
+export type CalendarAccount = Omit<Calendar, 'entries' | 'head'>
+
 export type Account = AccountFace &
   (
     | { readonly form: 'budget'; readonly state: BudgetState }
@@ -56,6 +61,15 @@ export type Account = AccountFace &
     /** Where a hold is listed while it is open. */
     | ({ readonly form: 'listing' } & HoldListing)
     | { readonly form: 'booking'; readonly booked: BookingAccount }
+    /** Remembered under an operation id, whatever was answered. */
+    | { readonly form: 'once'; readonly until: Instant }
+    | { readonly form: 'calendar'; readonly calendar: CalendarAccount }
+    /** That it is listed. */
+    | { readonly form: 'window' }
+    /** The plan that an operator linked a member to; those that charges make by themselves do not count. */
+    | { readonly form: 'link'; readonly plan: string | undefined }
+    /** What an entry goes by, and no entry made. */
+    | { readonly form: 'groundless'; readonly by: number }
   )
 
 interface HoldListing {
@@ -96,6 +110,19 @@ export const planAccount = (plan: string, value: Value | undefined): Account => 
   what: `plan ${plan}`,
   form: 'exact',
   value,
+})
+
+export const linkAccount = (member: string, plan: string | undefined): Account => ({
+  kind: 'link-drift',
+  what: `link of ${member}`,
+  form: 'link',
+  plan,
+})
+
+export const groundless = (face: AccountFace, { seq }: Pick<LedgerEntry, 'seq'>): Account => ({
+  ...face,
+  form: 'groundless',
+  by: seq,
 })
 
 /** `window` is that of an open hold; undefined where no entry speaks of one. */
@@ -139,6 +166,7 @@ interface Sides {
 }
 
 const NOTHING = 'nothing'
+const LISTED = 'listed'
 
 function sidesOf(account: Account, value: Value | undefined, now: Instant): Sides {
   const sides = <T>(expected: T, decode: (text: Value) => T, none: T | undefined, say: Say<T>) => ({
@@ -170,6 +198,18 @@ function sidesOf(account: Account, value: Value | undefined, now: Instant): Side
       return listingSides(account, value, now)
     case 'booking':
       return bookingSides(account.booked, value)
+    case 'once':
+      return onceSides(account.until, value, now)
+    case 'calendar':
+      return sides(account.calendar, decodeCalendar, undefined, describeCalendar)
+    case 'window':
+      return { ledger: LISTED, kept: value === undefined ? NOTHING : LISTED }
+    case 'link': {
+      const made = value === undefined || !isMadeLink(value) ? NOTHING : value
+      return { ledger: account.plan === undefined ? NOTHING : madeLink(account.plan), kept: made }
+    }
+    case 'groundless':
+      return { ledger: NOTHING, kept: `what entry ${account.by} goes by` }
     default:
       return account satisfies never
   }
@@ -209,9 +249,9 @@ function listingSides(
   value: Value | undefined,
   now: Instant,
 ): Sides {
-  const kept = value === undefined ? NOTHING : 'listed'
+  const kept = value === undefined ? NOTHING : LISTED
   if (expiresAt <= now) return { ledger: kept, kept }
-  return { ledger: open ? 'listed' : NOTHING, kept }
+  return { ledger: open ? LISTED : NOTHING, kept }
 }
 
 /** An answer may be forgotten after its time, which no entry says: one that is gone can take nothing back. */
@@ -226,6 +266,19 @@ function bookingSides(booked: BookingAccount, value: Value | undefined): Sides {
     return { verb, reversed, hold, booking: { ...rest, window: window.startsAt } }
   }
   return { ledger, kept: keptSide(value, decode, undefined, describeBooking) }
+}
+
+/** Forgotten early, an act of an operator could be done again under its id. */
+function onceSides(until: Instant, value: Value | undefined, now: Instant): Sides {
+  const ledger = `remembered until ${until}`
+  if (until <= now) return { ledger, kept: ledger }
+  return { ledger, kept: value === undefined ? NOTHING : `remembered until ${value.split(' ')[1]}` }
+}
+
+function describeCalendar({ origin, window, previous, seen, compacted }: CalendarAccount): string {
+  const told = ({ startsAt, endsAt }: SpendingWindow): string => `${startsAt} to ${endsAt}`
+  const windows = `window ${told(window)}, before it ${previous ? told(previous) : 'none'}`
+  return `since ${origin}, ${windows}, seen ${seen}, compacted before ${compacted ?? 'none'}`
 }
 
 /** Holds that have ended by then count no more, whether or not they are still kept. */
@@ -273,9 +326,10 @@ const describeParty = ({ plan, tier, member, ip, operation, mode, family }: Part
   [plan, tier, member, ip, operation, mode, family].map((name) => name ?? '-').join(' ')
 
 function describeCheckpoint(checkpoint: Checkpoint): string {
-  const { through, hash, before, spent, archived, archive, reading, grants } = checkpoint
+  const { through, hash, before, spent, archived, archive, reading, grants, calendar } = checkpoint
   const first = `up to entry ${through}, ${hash}, windows before ${before}, ${spent} spent`
   const read = reading && `${reading.amount} read at ${reading.at} after ${reading.spentThen}`
   const granted = `grants of ${grants.plans} plans, ${grants.hash || 'no hash'}`
-  return [first, `${archived} archived, ${archive || 'no hash'}`, read, granted].join(', ')
+  const opened = calendar && `window ${calendar.window.startsAt} opened`
+  return [first, `${archived} archived, ${archive || 'no hash'}`, read, opened, granted].join(', ')
 }

@@ -5,7 +5,13 @@ import { type Instant, instant } from '../../core/time.ts'
 import { FAMILY, shiftsOf, TOTAL } from '../flow/balances.ts'
 import type { SpendingKeys } from '../keys.ts'
 import { readMoney, writeMoney } from '../money-json.ts'
-import { type KeptReading, type LedgerEntry, moved, type WindowSum } from './entry.ts'
+import {
+  type KeptReading,
+  type LedgerEntry,
+  moved,
+  type OpenedWindow,
+  type WindowSum,
+} from './entry.ts'
 
 /** Entries up to `through` are gone; the balances of windows that started before `before` too. */
 export interface Checkpoint {
@@ -20,6 +26,8 @@ export interface Checkpoint {
   readonly archive: string
   /** The newest reading of the balance by then. */
   readonly reading?: KeptReading | undefined
+  /** Which window the replaced entries opened last. */
+  readonly calendar?: OpenedWindow | undefined
   /** Grants that could still be used then are kept beside it, as they stood. */
   readonly grants: CheckpointGrants
 }

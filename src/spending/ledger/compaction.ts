@@ -153,6 +153,7 @@ async function collect(
       ...next,
       spent: next.spent + spentIn(entry),
       reading: entry.reading ?? next.reading,
+      calendar: entry.opens ?? next.calendar,
       through: entry.seq,
       hash: hashOfEntry(text),
       position: position + 1,

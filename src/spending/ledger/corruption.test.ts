@@ -1,6 +1,7 @@
 /** What somebody with write access to the file could do, and what verify calls it. */
 import { describe, expect, test } from 'vitest'
 import { type Desk, openDesk } from '../../../test/support/ledger-desk.ts'
+import type { Store } from '../../core/store.ts'
 import { days, instant } from '../../core/time.ts'
 import { openDatabaseFile } from '../../stores/sqlite/driver.ts'
 import { sqlite } from '../../stores/sqlite/index.ts'
@@ -21,6 +22,7 @@ const busy = async (): Promise<Desk> => {
   const { spending, clock } = desk
   await spending.createPlan({ id: 'beta', tier: 'BASIC', actor: 'ann' })
   await spending.createPlan({ id: 'omega', tier: 'BASIC', actor: 'ann' })
+  await spending.link({ plan: 'omega', address: '0xb0', actor: 'ann' })
   await spending.record({ from: '0xa1', amount: 40n })
   clock.advance(days(12))
   await spending.record({ from: '0xa1', amount: 2n })
@@ -31,6 +33,9 @@ const busy = async (): Promise<Desk> => {
   await spending.settle({ holdId, amount: 120n })
   await spending.hold({ from: '0xa2', estimate: 7n })
   await spending.link({ plan: 'beta', address: '0xb1', actor: 'ann' })
+  await spending.link({ plan: 'beta', address: '0xb2', actor: 'ann' })
+  await spending.unlink({ plan: 'beta', address: '0xb2', actor: 'ann' })
+  await spending.grant({ plan: 'omega', amount: 5n, operationId: 'give-1' })
   await spending.record({ from: '0xb1', amount: 11n })
   await spending.pushBalance(5_000n)
   await spending.changePlan({ plan: 'beta', limit: 200n, actor: 'ann', reason: 'asked for more' })
@@ -411,6 +416,68 @@ const MORE: typeof CORRUPTIONS = [
     (file) =>
       edited(file, KEYS.operation('record', 'api-1'), (kept) => kept.replace('0xc1', '0xc2')),
   ],
+  ['a member linked to a plan', 'link-drift', (file) => file.put(KEYS.link('0xbad'), 'made beta')],
+  [
+    'a member linked to another plan',
+    'link-drift',
+    (file) => file.put(KEYS.link('0xb1'), 'made omega'),
+  ],
+  ['a link deleted', 'link-drift', (file) => file.forget(KEYS.link('0xb1'))],
+  [
+    'a link that an operator made told to be automatic',
+    'link-drift',
+    (file) => file.put(KEYS.link('0xb1'), 'automatic beta'),
+  ],
+  ['a link brought back', 'link-drift', (file) => file.put(KEYS.link('0xb2'), 'made beta')],
+  [
+    'a member taken off the list of its plan',
+    'link-drift',
+    (file) => file.forget(KEYS.linked('beta', '0xb1')),
+  ],
+  [
+    'a link deleted whose making was compacted',
+    'link-drift',
+    (file) => file.forget(KEYS.link('0xb0')),
+  ],
+  ...['origin', 'seen', 'compacted'].map(
+    (field) =>
+      [
+        `${field} of the calendar moved`,
+        'calendar-drift',
+        (file: Tamper) => {
+          const calendar = JSON.parse(file.value(KEYS.calendar))
+          file.put(KEYS.calendar, JSON.stringify({ ...calendar, [field]: calendar[field] + 1 }))
+        },
+      ] as const,
+  ),
+  ...['window', 'previous'].flatMap((name) =>
+    ['startsAt', 'endsAt'].map(
+      (field) =>
+        [
+          `${field} of the ${name} moved`,
+          'calendar-drift',
+          (file: Tamper) => {
+            const calendar = JSON.parse(file.value(KEYS.calendar))
+            const window = { ...calendar[name], [field]: calendar[name][field] + 1 }
+            file.put(KEYS.calendar, JSON.stringify({ ...calendar, [name]: window }))
+          },
+        ] as const,
+    ),
+  ),
+  [
+    'a window taken off the list, and a balance in it invented',
+    'balance-drift',
+    (file) => {
+      const key = planBalance(file)
+      file.put(key.replace('alpha', 'nobody'), '4')
+      file.forget(keyLike(file, `${KEYS.windows}#%`))
+    },
+  ],
+  [
+    'the operation id of a grant forgotten',
+    'booking-drift',
+    (file) => file.forget(KEYS.operation('grant', 'give-1')),
+  ],
   [
     'an operation id given to another hold',
     'booking-drift',
@@ -422,6 +489,72 @@ const MORE: typeof CORRUPTIONS = [
 describe('planted in the file, verify finds and names', () => {
   test.each([...CORRUPTIONS, ...MORE])('%s: %s', async (_, kind, forge) => {
     expect(kindsIn(await verifyAfter(forge))).toContain(kind)
+  })
+})
+
+describe('used after it was planted, it is still found:', () => {
+  const put = (store: Store, key: string, value: string | undefined) =>
+    store.transact(() => ({
+      writes: [value === undefined ? { key } : { key, value }],
+      appends: [],
+      result: undefined,
+    }))
+  const keptUnder = (store: Store, key: string) =>
+    store.transact(({ read }) => ({ writes: [], appends: [], result: read(key)[0] ?? '' }))
+
+  test('a booking that was never made, taken back', async () => {
+    const { spending, store } = openDesk()
+    await spending.record({ from: '0xa1', amount: 300n })
+    await spending.record({ from: '0xa1', amount: 1n, operationId: 'real' })
+    const kept = await keptUnder(store, KEYS.operation('record', 'real'))
+    await put(store, KEYS.operation('record', 'forged'), kept.replace('"a":"1"', '"a":"300"'))
+    await spending.reverse({ of: 'forged', reason: 'x' })
+    expect(kindsIn(await spending.verify())).toEqual(['booking-drift'])
+  })
+
+  test.each(['settle', 'capture', 'release', 'reverse'] as const)(
+    'a hold that was never made, by %s',
+    async (verb) => {
+      const { spending, store } = openDesk()
+      const ask = { from: '0xa1', estimate: 10n, operationId: 'tx-1' }
+      const { holdId = '' } = await spending.hold(ask)
+      const [id = ''] = holdId.split('~')
+      if (verb === 'reverse') await spending.settle({ holdId, amount: 10n })
+      const kept = await keptUnder(store, KEYS.hold(id))
+      await put(store, KEYS.hold('f.x'), kept.replaceAll('0xa1', '0xa2'))
+      if (verb === 'settle') await spending.settle({ holdId: 'f.x', amount: 10n })
+      if (verb === 'capture') await spending.capture({ holdId: 'f.x', amount: 10n })
+      if (verb === 'release') await spending.release({ holdId: 'f.x' })
+      if (verb === 'reverse') {
+        const answer = await keptUnder(store, KEYS.operation('hold', 'tx-1'))
+        await put(store, KEYS.operation('hold', 'tx-2'), answer.replace(id, 'f.x'))
+        await spending.reverse({ of: 'tx-2', reason: 'x' })
+      }
+      expect(kindsIn(await spending.verify())).toContain('hold-drift')
+    },
+  )
+
+  test('the operation id of a grant, forgotten, and given again', async () => {
+    const { spending, store, clock } = openDesk()
+    const ask = { plan: 'basic:0xa1', amount: 10n, operationId: 'g' }
+    await spending.grant(ask)
+    clock.advance(days(8))
+    // By then it is forgotten.
+    await spending.grant(ask)
+    expect((await spending.verify()).findings).toEqual([])
+    await put(store, KEYS.operation('grant', 'g'), undefined)
+    await spending.grant(ask)
+    expect(kindsIn(await spending.verify())).toEqual(['booking-drift'])
+  })
+
+  test('a window that was moved', async () => {
+    const { spending, store } = openDesk()
+    await spending.record({ from: '0xa1', amount: 300n })
+    const calendar = JSON.parse(await keptUnder(store, KEYS.calendar))
+    const window = { ...calendar.window, startsAt: calendar.window.startsAt + 1 }
+    await put(store, KEYS.calendar, JSON.stringify({ ...calendar, window }))
+    await spending.hold({ from: '0xa1', estimate: 300n })
+    expect(kindsIn(await spending.verify())).toContain('calendar-drift')
   })
 })
 

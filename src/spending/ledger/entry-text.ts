@@ -201,11 +201,11 @@ interface Chained {
 
 /** Gives drafts their numbers and their links. */
 export const chainEntries = (
-  view: Pick<PayerView, 'read' | 'keys' | 'now'>,
+  view: Pick<PayerView, 'read' | 'keys'>,
   calendar: Calendar,
   drafts: readonly EntryDraft[],
 ): Chained => {
-  const { keys, now } = view
+  const { keys } = view
   const trails = new Map<string, number | undefined>()
   let { entries: seq, head } = calendar
   const appends = drafts.map((draft) => {
@@ -213,7 +213,7 @@ export const chainEntries = (
     const plan = draft.party?.plan
     const planPrev = plan === undefined ? undefined : trailOf(view, trails, plan)
     if (plan !== undefined) trails.set(plan, seq)
-    const entry = textOf(draft, { seq, at: now, prev: head, planPrev })
+    const entry = textOf(draft, { seq, at: calendar.seen, prev: head, planPrev })
     head = hashOfEntry(entry)
     return { stream: keys.ledger, entry }
   })

@@ -6,6 +6,7 @@ import type { Instant } from '../../core/time.ts'
 import type { CanonicalMatter, Note } from '../flow/ask.ts'
 import type { Party } from '../flow/balances.ts'
 import type { Allowance, Plan } from '../plans/plan.ts'
+import type { SpendingWindow } from '../windows/calendar.ts'
 import type { Checkpoint } from './checkpoint.ts'
 
 /**
@@ -73,6 +74,13 @@ export interface KeptReading {
   readonly spentThen: bigint
 }
 
+/** Which window it is from an entry on. */
+export interface OpenedWindow {
+  readonly origin: Instant
+  readonly window: SpendingWindow
+  readonly previous?: SpendingWindow | undefined
+}
+
 export interface EntryDraft {
   readonly kind: EntryKind
   readonly window: Instant
@@ -103,7 +111,10 @@ export interface EntryDraft {
   readonly owed?: bigint | undefined
   /** The plan's limit in this window, where it was written down with this entry. */
   readonly limit?: Allowance | undefined
-  /** Of a `rollover`: the window that it comes from. Absent: one in which nothing was charged. */
+  /**
+   * Of a `rollover`: the window that it comes from. Absent: one in which nothing was charged. Of a charge
+   * to a hold whose window was compacted: that one.
+   */
   readonly from?: Instant | undefined
   /** Of a `rollover`: the first window of those that carried on to each other up to this one. */
   readonly since?: Instant | undefined
@@ -114,6 +125,12 @@ export interface EntryDraft {
   readonly reading?: KeptReading | undefined
   /** A plan as it is kept from this entry on. */
   readonly kept?: Plan | undefined
+  /** The member that an `adjust` linked to the plan, or unlinked from it. */
+  readonly link?: { readonly member: string; readonly linked: boolean } | undefined
+  /** On the first entry in a window, as far as calendars go: a late charge may be of an older one. */
+  readonly opens?: OpenedWindow | undefined
+  /** Of an operator's act: how long its operation id is remembered. */
+  readonly until?: Instant | undefined
   readonly checkpoint?: Checkpoint | undefined
   /** Of what a checkpoint replaces: all that reports show. */
   readonly sums?: readonly WindowSum[] | undefined

@@ -31,6 +31,8 @@ export type FindingKind =
   | 'reading-drift'
   | 'booking-drift'
   | 'trail-drift'
+  | 'link-drift'
+  | 'calendar-drift'
 
 export interface Finding {
   readonly kind: FindingKind

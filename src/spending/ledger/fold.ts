@@ -6,7 +6,7 @@ import { type BudgetState, endHold, NOTHING_SPENT, openAt, withHold } from '../.
 import type { Key } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
 import { maxAmount } from '../amount.ts'
-import { budgetsReadBy, limitedBudgetsOf, shiftBalances } from '../flow/balances.ts'
+import { budgetsReadBy, limitedBudgetsOf, type Party, shiftBalances } from '../flow/balances.ts'
 import { claimOf } from '../flow/hold.ts'
 import { OUTFLOW, type SpendingKeys } from '../keys.ts'
 import { writeMoney } from '../money-json.ts'
@@ -22,6 +22,7 @@ import {
   budgetAccount,
   type Fold,
   fundsAccount,
+  groundless,
   type HoldAccount,
   listingAccount,
   planAccount,
@@ -29,6 +30,7 @@ import {
 } from './account.ts'
 import { type Draw, type LedgerEntry, moved } from './entry.ts'
 import { foldBooking } from './fold-bookings.ts'
+import { foldCalendar, foldLink, foldOnce, foldWindows } from './fold-records.ts'
 
 /** Windows that started before `before` were compacted: nothing is kept of them. */
 export const foldEntry = (
@@ -38,11 +40,12 @@ export const foldEntry = (
   before: Instant = instant(0),
 ): void => {
   foldOwnRecords(fold, keys, entry)
+  foldWindows(fold, keys, entry, before)
   foldMoves(fold, keys, entry, before)
   foldFunds(fold, keys, entry)
   foldTerms(fold, keys, entry, before)
-  foldBooking(fold, keys, entry)
-  foldHold(fold, keys, entry)
+  foldBooking(fold, keys, entry, before)
+  foldHold(fold, keys, entry, before)
 }
 
 export const changeBudget = (
@@ -64,7 +67,8 @@ const stateIn = (fold: Fold, key: Key): BudgetState | undefined => {
 /** The plan's trail, the checkpoint in force and the newest reading: each is what its last entry says. */
 function foldOwnRecords(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
   const { party, seq, checkpoint, reading } = entry
-  foldPlan(fold, keys, entry)
+  foldOfOperators(fold, keys, entry)
+  foldCalendar(fold, keys, entry)
   const plan = party?.plan
   if (plan !== undefined) {
     const face = { kind: 'trail-drift', what: `newest entry of plan ${plan}` } as const
@@ -77,8 +81,15 @@ function foldOwnRecords(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): voi
   if (reading !== undefined) foldReading(fold, keys, reading)
 }
 
+/** What operators made, as far as entries that outlive compaction tell it. */
+export const foldOfOperators = (fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void => {
+  foldPlan(fold, keys, entry)
+  foldLink(fold, keys, entry)
+  foldOnce(fold, keys, entry)
+}
+
 /** A plan that was created while Headgate ran, as its last entry leaves it. */
-export const foldPlan = (fold: Fold, keys: SpendingKeys, { kept }: LedgerEntry): void => {
+const foldPlan = (fold: Fold, keys: SpendingKeys, { kept }: LedgerEntry): void => {
   if (kept !== undefined) fold.set(keys.plan(kept.id), planAccount(kept.id, writeMoney(kept)))
 }
 
@@ -200,35 +211,28 @@ function termsAfter(terms: Terms, entry: LedgerEntry): Terms {
 }
 
 /** A hold as its entries leave it. One whose opening was compacted is not known any more. */
-function foldHold(fold: Fold, keys: SpendingKeys, entry: LedgerEntry): void {
-  const { hold: id, kind, party, expiresAt } = entry
+function foldHold(fold: Fold, keys: SpendingKeys, entry: LedgerEntry, before: Instant): void {
+  const { hold: id, kind, party, expiresAt, window, from = window } = entry
   if (id === undefined || party === undefined) return
+  if (kind === 'reverse' && entry.booked !== 'hold') return
   const key = keys.hold(id)
+  const face = { kind: 'hold-drift', what: `hold ${id}` } as const
   const known = fold.get(key)
-  const before = known?.form === 'hold' ? known.hold : undefined
-  if (
-    kind === 'reverse' &&
-    entry.booked === 'hold' &&
-    known !== undefined &&
-    before !== undefined
-  ) {
-    const takenBack = before.takenBack + moved(entry, 'from', 'spent')
-    fold.set(key, { ...known, form: 'hold', hold: { ...before, takenBack } })
+  const old = known?.form === 'hold' ? known.hold : undefined
+  const hold = kind === 'hold' ? openedBy(entry, party) : old && changedBy(old, entry)
+  if (hold === undefined) {
+    if (from >= before) fold.set(key, groundless({ ...face, window }, entry))
+    return
   }
+  fold.set(key, { ...face, form: 'hold', hold })
   if (expiresAt === undefined) return
-  const hold =
-    kind === 'hold' ? openedBy(entry, { party, expiresAt }) : before && changedBy(before, entry)
-  if (hold === undefined) return
-  fold.set(key, { kind: 'hold-drift', what: `hold ${id}`, form: 'hold', hold })
   const listing = keys.openHold({ id, expiresAt })
   if (kind === 'hold') fold.set(listing, listingAccount({ id, expiresAt }, entry.window))
   else if (hold.status !== 'open') fold.delete(listing)
 }
 
-function openedBy(
-  entry: LedgerEntry,
-  { party, expiresAt }: Pick<HoldAccount, 'party' | 'expiresAt'>,
-): HoldAccount {
+function openedBy(entry: LedgerEntry, party: Party): HoldAccount {
+  const { expiresAt = entry.at } = entry
   const amount = moved(entry, 'to', 'held')
   const { window, pins = [] } = entry
   const sums = { amount, open: amount, captured: 0n, charged: 0n, takenBack: 0n }
@@ -236,6 +240,9 @@ function openedBy(
 }
 
 function changedBy(hold: HoldAccount, entry: LedgerEntry): HoldAccount {
+  if (entry.kind === 'reverse') {
+    return { ...hold, takenBack: hold.takenBack + moved(entry, 'from', 'spent') }
+  }
   const { kind, captured = hold.captured, final, pins = [], flags } = entry
   const open = hold.open - moved(entry, 'from', 'held')
   const expired = flags?.includes('expired') === true

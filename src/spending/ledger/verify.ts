@@ -11,12 +11,14 @@ import { type Instant, instant } from '../../core/time.ts'
 import { openHoldIn } from '../flow/open-holds.ts'
 import { type PayerView, REMEMBER_FOR } from '../flow/step.ts'
 import { OUTFLOW, type SpendingKeys } from '../keys.ts'
+import { isMadeLink } from '../plans/resolve.ts'
 import {
   type Account,
   budgetAccount,
   driftOf,
   type Fold,
   fundsAccount,
+  linkAccount,
   listingAccount,
   NO_READING,
   planAccount,
@@ -25,7 +27,8 @@ import {
 import { type Compacted, readCompacted } from './checkpoint.ts'
 import { checkGrants, foldGrantsThen, readGrantsThen } from './checkpoint-grants.ts'
 import type { Finding, Verification } from './finding.ts'
-import { changeBudget, foldEntry, foldPlan, foldReading } from './fold.ts'
+import { changeBudget, foldEntry, foldOfOperators, foldReading } from './fold.ts'
+import { foldCalendarThen } from './fold-records.ts'
 import { chunksOf, LEDGER_PAGE, readIndex } from './pages.ts'
 import { type Anchor, chainWalk, checkArchive, entryIn } from './walk.ts'
 
@@ -132,7 +135,8 @@ async function openBooks(of: AuditOf) {
   }
   if (compacted.reading !== undefined) foldReading(fold, keys, compacted.reading)
   foldGrantsThen(fold, keys, opening.grants)
-  for (const entry of opening.archived) foldPlan(fold, keys, entry)
+  for (const entry of opening.archived) foldOfOperators(fold, keys, entry)
+  foldCalendarThen(fold, keys, compacted)
   let position = Math.max(0, compacted.position - 1)
   let quiet = compacted.before
   return {
@@ -201,14 +205,32 @@ async function* accountsOf(
   for await (const { key } of readIndex(store, keys.openHolds)) {
     if (!fold.has(key)) yield [key, listingAccount(openHoldIn(itemOf(key)), undefined)]
   }
-  const start = books.quietBefore()
-  const after = start === 0 ? '' : keys.window(instant(start - 1))
-  for await (const listed of readIndex(store, keys.windows, after)) {
-    const window = instant(Number(itemOf(listed.key)))
+  for await (const { key, value } of readIndex(store, keys.linkList)) {
+    if (!fold.has(key) && isMadeLink(value)) yield [key, linkAccount(itemOf(key), undefined)]
+  }
+  for (const window of await windowsOf(store, keys, books)) {
     for await (const { key } of readIndex(store, keys.balances(window))) {
       if (!fold.has(key)) yield [key, unspokenAccount(itemOf(key), window)]
     }
   }
+}
+
+/** Those that are listed, and those that entries name although they are not. */
+async function windowsOf(
+  store: Store,
+  keys: SpendingKeys,
+  { fold, quietBefore }: Books,
+): Promise<Iterable<Instant>> {
+  const windows = new Set<Instant>()
+  for (const { form, window } of fold.values()) {
+    if (form === 'window' && window !== undefined) windows.add(window)
+  }
+  const start = quietBefore()
+  const after = start === 0 ? '' : keys.window(instant(start - 1))
+  for await (const { key } of readIndex(store, keys.windows, after)) {
+    windows.add(instant(Number(itemOf(key))))
+  }
+  return windows
 }
 
 function driftsIn(

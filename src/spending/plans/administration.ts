@@ -146,7 +146,7 @@ function changesBetween(before: Plan, after: Plan): readonly string[] {
   )
 }
 
-type Said = Required<Pick<EntryDraft, 'kind' | 'detail'>> & Pick<EntryDraft, 'kept'>
+type Said = Required<Pick<EntryDraft, 'kind' | 'detail'>> & Pick<EntryDraft, 'kept' | 'link'>
 
 /** The plan as it is from now on, and the entry that says so. */
 function keepPlan(

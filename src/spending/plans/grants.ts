@@ -13,6 +13,7 @@ import {
   type SpendingStep,
   unchanged,
   underOperationId,
+  untilOf,
 } from '../flow/step.ts'
 import type { EntryDraft } from '../ledger/entry.ts'
 import { move, someOf } from '../ledger/entry-text.ts'
@@ -117,6 +118,7 @@ export const grantAct = (ask: GrantAsk, nonce: string): SpendingAct<GrantAnswer>
         priority: added.priority,
         expiresAt: added.expiresAt,
         operationId,
+        until: untilOf(view, operationId),
         note,
         detail: reason,
         draws: someOf(draws),
@@ -157,6 +159,7 @@ export const voidAct = (ask: VoidAsk): SpendingAct<VoidAnswer> => {
         moves: move('granted', 'forfeited', voided),
         grant: found.id,
         operationId,
+        until: untilOf(view, operationId),
         note,
         detail: reason,
       },

@@ -47,7 +47,7 @@ export const linkAct = (ask: LinkAsk): SpendingAct<Plan> => {
       { key: keys.linked(plan.id, member), value: '' },
       ...(other === undefined ? [] : [{ key: keys.linked(other, member) }]),
     ]
-    return planEntry(view, plan, writes, { kind: 'adjust', detail: `${member} linked` }, ask)
+    return planEntry(view, plan, writes, said(member, true), ask)
   }
   return { guess: memberGuess(ask.plan, member), step }
 }
@@ -63,10 +63,16 @@ export const unlinkAct = (ask: LinkAsk): SpendingAct<Plan> => {
       throw spendingMistake('LINK_NOT_FOUND', member, `must be linked to plan ${plan.id}`, finding)
     }
     const writes = [{ key: keys.link(member) }, { key: keys.linked(plan.id, member) }]
-    return planEntry(view, plan, writes, { kind: 'adjust', detail: `${member} unlinked` }, ask)
+    return planEntry(view, plan, writes, said(member, false), ask)
   }
   return { guess: memberGuess(ask.plan, member), step }
 }
+
+const said = (member: string, linked: boolean) => ({
+  kind: 'adjust' as const,
+  detail: `${member} ${linked ? 'linked' : 'unlinked'}`,
+  link: { member, linked },
+})
 
 export interface PlanDetails {
   readonly plan: Plan

@@ -147,14 +147,21 @@ export interface Link {
 export const readLink = ({ read, keys }: PlanView, member: string): Link | undefined => {
   const [value] = read(keys.link(member))
   if (value === undefined) return undefined
-  return { plan: value.slice(value.indexOf(' ') + 1), automatic: value.startsWith('automatic ') }
+  return { plan: value.slice(value.indexOf(' ') + 1), automatic: !isMadeLink(value) }
 }
 
 export const writeLink = (
   { keys }: PlanView,
   member: string,
   { plan, automatic }: Link,
-): Write => ({ key: keys.link(member), value: `${automatic ? 'automatic' : 'made'} ${plan}` })
+): Write => ({ key: keys.link(member), value: automatic ? `automatic ${plan}` : madeLink(plan) })
+
+/** As a link of an operator is kept. */
+export const madeLink = (plan: string): string => `${MADE}${plan}`
+
+export const isMadeLink = (value: string): boolean => value.startsWith(MADE)
+
+const MADE = 'made '
 
 export const readKeptPlan = ({ read, keys }: PlanView, id: string): Plan | undefined => {
   const [value] = read(keys.plan(id))
