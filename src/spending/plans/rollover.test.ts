@@ -43,6 +43,21 @@ describe('rollover', () => {
     expect(await drawsOf(desk)).toMatchObject([{ amount: 10n }])
   })
 
+  test('switched off for a window and on again carries only what that window left', async () => {
+    const desk = opened({ rollover })
+    await spend(desk, 500n)
+    desk.clock.advance(days(1))
+    const { rollover: _, ...without } = desk.settings
+    desk.settings = without
+    await spend(desk, 400n)
+    desk.clock.advance(days(1))
+    desk.settings = { ...without, rollover }
+    expect(await remaining(desk)).toBe(600n)
+    await spend(desk, 600n)
+    expect(await remaining(desk)).toBe(0n)
+    expect((await desk.spending.verify()).findings).toEqual([])
+  })
+
   test('brings nothing to users that were never seen, nor to plans made in this window', async () => {
     const desk = opened({ rollover })
     await spend(desk, 1n)

@@ -4,7 +4,7 @@
  * charged there later is taken back.
  */
 import { type BudgetState, NOTHING_SPENT, totalHeld } from '../../core/budget.ts'
-import type { Write } from '../../core/store.ts'
+import type { Value, Write } from '../../core/store.ts'
 import type { Instant } from '../../core/time.ts'
 import { maxAmount, minAmount } from '../amount.ts'
 import { planBudget, readBalances } from '../flow/balances.ts'
@@ -13,7 +13,7 @@ import type { EntryDraft } from '../ledger/entry.ts'
 import { move } from '../ledger/entry-text.ts'
 import { spendingMistake } from '../mistake.ts'
 import type { PlanAllowance } from './allowance.ts'
-import { decodeTerms, type Funds, type Terms, writeTerms } from './funds.ts'
+import { decodeTerms, type Funds, NO_TERMS, type Terms, writeTerms } from './funds.ts'
 import type { Allowance, Plan } from './plan.ts'
 
 /** What moves into the current window with its first charge. */
@@ -51,8 +51,7 @@ export const carriedInto = (
   const state = readBalances(view, previous.startsAt, [budget]).get(budget) ?? NOTHING_SPENT
   const [kept] = view.read(keys.terms(previous.startsAt, plan.id))
   if (last === undefined) return NOTHING_CARRIED
-  const wasCharged = previous.endsAt === window.startsAt && last.window === previous.startsAt
-  const terms = kept === undefined || !wasCharged ? undefined : decodeTerms(kept)
+  const terms = previous.endsAt === window.startsAt ? termsThen(kept, state, now) : undefined
   const limit = terms?.limit ?? last.limit
   if (limit === 'unlimited' || today === 'unlimited') return NOTHING_CARRIED
   const cap = (minAmount(limit, today) * BigInt(share)) / 1_000n
@@ -61,6 +60,12 @@ export const carriedInto = (
   if (amount === 0n) return NOTHING_CARRIED
   const since = terms.since ?? previous.startsAt
   return { amount, since, from: { window: previous.startsAt, terms } }
+}
+
+/** Undefined for a window in which nothing was charged. One that was charged without rollover has none written down. */
+function termsThen(kept: Value | undefined, state: BudgetState, now: Instant): Terms | undefined {
+  if (kept !== undefined) return decodeTerms(kept)
+  return state.spent > 0n || totalHeld(state, now) > 0n ? NO_TERMS : undefined
 }
 
 function unusedOf(limit: bigint, terms: Terms, state: BudgetState, now: Instant): bigint {
