@@ -198,6 +198,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, Row>> = {
   HOLD_CLOSED: row(409, 'The hold has ended'),
   HOLD_LIFETIME_INVALID: row(400, 'A hold does not last so long'),
   HOLDS_ASK_INVALID: row(400, 'Holds are not listed so'),
+  HISTORY_ASK_INVALID: row(400, 'A history is not paged so'),
   HOLD_CONFLICT: row(409, 'The operation id was used for another hold'),
   SETTLEMENT_CONFLICT: row(409, 'The hold was settled at another amount'),
   BOOKING_NOT_FOUND: row(404, 'The booking is not known'),

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { times } from '../../../test/support/counts.ts'
 import { codeOf, openDesk, SETTINGS } from '../../../test/support/ledger-desk.ts'
 import type { Store } from '../../core/store.ts'
+import { days } from '../../core/time.ts'
 import { keysOf } from '../keys.ts'
 import { decodeCalendar, encodeCalendar } from '../windows/calendar.ts'
 import { decodeEntry, encodeEntry, hashOfEntry } from './entry-text.ts'
@@ -56,6 +57,37 @@ test('entries are found among gaps that other streams left, from either end', as
   const oldest = await numbers('oldest')
   expect(oldest).toEqual([3, 6, 9, 12, 15, 18, 21, 24, 27, 30])
   expect(await numbers('newest')).toEqual(oldest.toReversed())
+})
+
+test('a page of the newest begins with no entry of another plan', async () => {
+  const { spending } = openDesk()
+  for (const from of ['0xa1', '0xa2', '0xa1']) await spending.record({ from, amount: 1n })
+  const forged = { order: 'newest', after: 2 } as const
+  expect(await codeOf(spending.history('basic:0xa1', forged))).toBe('HISTORY_ASK_INVALID')
+})
+
+test('a page that a compaction overtakes is short, and says where to go on', async () => {
+  const { spending, store, clock } = openDesk({ compactAfter: days(10), rememberFor: days(2) })
+  await spending.createPlan({ id: 'beta', tier: 'BASIC' })
+  await spending.link({ plan: 'beta', member: 'user:1' })
+  for (let i = 0; i < 3; i += 1) await spending.record({ from: 'user:1', amount: 1n })
+  clock.advance(days(12))
+  await spending.record({ from: 'user:1', amount: 1n })
+  const { read } = store
+  let isCompacted = false
+  Object.assign(store, {
+    read: async (...asked: Parameters<typeof read>) => {
+      const page = await read(...asked)
+      if (isCompacted) return page
+      isCompacted = true
+      await spending.compact()
+      return page
+    },
+  })
+  const first = await spending.history('beta', { order: 'newest' })
+  expect(first.entries.map(({ seq }) => seq)).toEqual([6])
+  const rest = await spending.history('beta', { order: 'newest', after: first.next })
+  expect(rest).toMatchObject({ entries: [{ seq: 2 }, { seq: 1 }], next: undefined })
 })
 
 test('a plan that never was has none, and a plan without entries an empty one', async () => {

@@ -5,6 +5,7 @@
 import { answer, type Store, type View } from '../../core/store.ts'
 import type { PayerView } from '../flow/step.ts'
 import type { SpendingKeys } from '../keys.ts'
+import { spendingMistake } from '../mistake.ts'
 import { canonicalPlanId, requirePlan } from '../plans/resolve.ts'
 import { type Compacted, readCompacted } from './checkpoint.ts'
 import type { LedgerEntry } from './entry.ts'
@@ -95,7 +96,9 @@ async function fromNewest(sought: Sought, number: number): Promise<PlanHistory> 
   while (next > compacted.through) {
     if (entries.length === limit) return { entries, next }
     known = await seekEntry(sought, next, known)
-    if (known === undefined) return { entries, next: undefined }
+    if (known === undefined)
+      return { entries, next: (await isGone(sought, next)) ? next : undefined }
+    if (known.entry.party?.plan !== sought.plan) throw wrongPage(sought.plan, next)
     entries.push(known.entry)
     next = known.entry.planPrev ?? compacted.through
   }
@@ -103,6 +106,17 @@ async function fromNewest(sought: Sought, number: number): Promise<PlanHistory> 
   const older = (await archivedOf(sought, (seq) => seq <= next)).reverse()
   const room = limit - entries.length
   return { entries: [...entries, ...older.slice(0, room)], next: older[room]?.seq }
+}
+
+/** Compacted since this page began: the next one begins with what is left of it. */
+async function isGone({ store, keys, compacted }: Sought, number: number): Promise<boolean> {
+  const { through } = await store.transact((view) => answer(readCompacted(view, keys)))
+  return through > compacted.through && number <= through
+}
+
+function wrongPage(plan: string, number: number) {
+  const rule = `must be the next of the page before, an entry of plan ${plan}`
+  return spendingMistake('HISTORY_ASK_INVALID', 'after', rule, `entry ${number}`)
 }
 
 /** What operators did is few: all of it is looked through. */
