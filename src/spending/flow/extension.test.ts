@@ -83,3 +83,10 @@ test('a stream that is paid as it flows never passes its budget by more than one
   expect(plan?.spent).toBeLessThanOrEqual(95n + chunk + 1n)
   expect((await spending.verify()).findings).toEqual([])
 })
+
+test('under the operation id of its hold is another booking, and verify knows', async () => {
+  const { spending } = openDesk()
+  const { holdId = '' } = await spending.hold({ from: '0xa1', estimate: 10n, operationId: 'x' })
+  await spending.extend({ holdId, estimate: 5n, operationId: 'x' })
+  expect((await spending.verify()).findings).toEqual([])
+})

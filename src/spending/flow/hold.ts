@@ -368,7 +368,7 @@ const newHoldId = (now: Instant, nonce: string): string => `${now.toString(36)}.
 
 function openingEntry(
   { id, window, party, expiresAt, amount, pins }: HoldRecord,
-  { operationId, note, detail }: Opening,
+  { operationId, note, detail, flags }: Opening,
   limit: EntryDraft['limit'],
 ): EntryDraft {
   return {
@@ -381,6 +381,7 @@ function openingEntry(
     pins: someOf(pins),
     operationId,
     note,
+    flags,
     detail,
     limit,
   }
