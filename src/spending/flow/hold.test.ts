@@ -1,8 +1,12 @@
 /** Holds: kept aside, captured in part, settled or released once, and gone by themselves. */
 import { describe, expect, test } from 'vitest'
-import { codeOf, openDesk } from '../../../test/support/ledger-desk.ts'
+import { codeOf, openDesk, SETTINGS } from '../../../test/support/ledger-desk.ts'
 import { MAX_FINE_HOLDS } from '../../core/budget.ts'
 import { days, hours, millis, seconds } from '../../core/time.ts'
+import { memory } from '../../stores/memory/index.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
+import { remoteStore } from '../../testing/remote-store.ts'
+import { createSpending, NO_PLANS } from '../index.ts'
 
 const held = async (desk: ReturnType<typeof openDesk>, estimate = 200n, from = '0xa1') => {
   const { holdId = '' } = await desk.spending.hold({ from, estimate })
@@ -73,6 +77,16 @@ describe('a hold', () => {
       total: { spent: 70n, held: 50n },
     })
     expect(await desk.spending.standing({ from: '0xb1' })).toMatchObject({ plan: { held: 50n } })
+  })
+
+  test('is not found by a forged trace with characters that no key may have, on any store', async () => {
+    const clock = fakeClock()
+    const store = remoteStore(memory({ clock }), { clock })
+    const spending = createSpending({ store, settings: () => SETTINGS, plans: () => NO_PLANS })
+    for (const forged of ['1\nX\0', '1\nX\n\u0001']) {
+      const holdId = `x.y~${Buffer.from(forged).toString('base64url')}`
+      expect(await codeOf(spending.settle({ holdId, amount: 1n }))).toBe('HOLD_NOT_FOUND')
+    }
   })
 
   test('is captured in part and keeps the rest', async () => {

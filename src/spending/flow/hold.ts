@@ -326,12 +326,15 @@ function heldAnswer({ address, operation, mode, family }: CanonicalPurpose) {
 
 const TOLD = '~'
 
+/** In no name that we make a trace of; some stores refuse it in a key. */
+const STRANGE = /[^\n\P{Cc}]/u
+
 /** Undefined where there is none, or one that we did not make. */
 function traceOf(holdId: string): HoldTrace | undefined {
   const text = HOLD_ID.exec(holdId)?.[2]
   if (text === undefined) return undefined
   const trace = Buffer.from(text, 'base64url').toString()
-  if (Buffer.byteLength(trace) > MAX_TRACE) return undefined
+  if (Buffer.byteLength(trace) > MAX_TRACE || STRANGE.test(trace)) return undefined
   const words = trace.split('\n').map((word) => word || undefined)
   const [start = '', o, m, ip, p, tier, mode, known] = words
   const startsAt = Number.parseInt(start, 36)
