@@ -150,13 +150,16 @@ function standingText(standing: Standing | null): readonly (string | bigint)[] {
 const plainRest = (limit: Allowance, spent: bigint, held: bigint): Allowance =>
   limit === 'unlimited' ? limit : limit - spent - held
 
-const planNameOf = ({ id }: PlanStanding, own: string | undefined) => (id === own ? NONE : id)
+/** No plan has an empty name; one may be called by a dash. */
+const OWN = ''
 
-function standingsIn(words: readonly string[], own = NONE): Standings {
+const planNameOf = ({ id }: PlanStanding, own: string | undefined) => (id === own ? OWN : id)
+
+function standingsIn(words: readonly string[], own = OWN): Standings {
   const [startsAt = NONE, endsAt = NONE] = words
   const [fresh, tier, ...names] = words.slice(10)
   const name = names.join(' ')
-  const id = name === NONE ? own : name
+  const id = name === OWN ? own : name
   const standing = standingIn(words.slice(6, 10))
   return {
     plan:

@@ -89,6 +89,17 @@ describe('a hold', () => {
     }
   })
 
+  test('of a plan called - is answered again with that plan', async () => {
+    const { spending } = openDesk()
+    await spending.createPlan({ id: '-', tier: 'BASIC' })
+    await spending.link({ plan: '-', member: '0xa1' })
+    for (const from of ['0xa1', '0xa2']) {
+      const ask = { from, estimate: 1n, operationId: from }
+      const first = await spending.hold(ask)
+      expect(await spending.hold(ask)).toEqual({ ...first, replayed: true })
+    }
+  })
+
   test('is captured in part and keeps the rest', async () => {
     const desk = openDesk()
     const holdId = await held(desk)
