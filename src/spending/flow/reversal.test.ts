@@ -69,6 +69,19 @@ describe('a reversal', () => {
     expect(await codeOf(spending.reverse({ of: 'tx-2', ...WHY }))).toBe('BOOKING_NOT_FOUND')
   })
 
+  test('of what no limit and no grant had leaves no debt for the next grant to pay', async () => {
+    const { spending } = openDesk()
+    await spending.createPlan({ id: 'p', tier: 'BASIC', limit: 300n })
+    await spending.link({ plan: 'p', member: 'user:1' })
+    await spending.record({ from: 'user:1', amount: 400n, operationId: 'tx-1' })
+    await spending.reverse({ of: 'tx-1', amount: 60n, ...WHY })
+    await spending.changePlan({ plan: 'p', limit: 200n })
+    const { grantId } = await spending.grant({ plan: 'p', amount: 100n })
+    // 40 of the debt of 100 are left.
+    expect(await spending.grants('p')).toMatchObject([{ id: grantId, left: 60n }])
+    expect((await spending.verify()).findings).toEqual([])
+  })
+
   test('says in the ledger what, why and by whom', async () => {
     const { spending } = openDesk()
     await spending.record({ from: '0xa1', amount: 100n, operationId: 'tx-1' })

@@ -107,7 +107,7 @@ export interface EntryDraft {
   readonly draws?: readonly Draw[] | undefined
   /** Kept aside in grants by a `hold`, with its end; on other kinds, no longer kept aside. */
   readonly pins?: readonly Draw[] | undefined
-  /** What a charge took that neither the limit nor grants had: a later grant pays it. */
+  /** What a charge took that neither the limit nor grants had: a later grant pays it. Below zero where it is reversed. */
   readonly owed?: bigint | undefined
   /** The plan's limit in this window, where it was written down with this entry. */
   readonly limit?: Allowance | undefined
