@@ -32,6 +32,29 @@ describe('plans', () => {
     expect(JSON.parse((await get('/v1/plans?after=guest')).text).plans).toHaveLength(1)
   })
 
+  test('are listed page by page, however many there are and whichever the file hides', async () => {
+    const { post, get, reload } = await spendingServer()
+    const ids = Array.from({ length: 1_005 }, (_, i) => `p${String(i).padStart(4, '0')}`)
+    for (let from = 0; from < ids.length; from += 15) {
+      const some = ids.slice(from, from + 15)
+      await Promise.all(some.map((id) => post('/v1/plans', { id, tier: 'BASIC' })))
+    }
+    await reload(
+      `${SPENDING}  - { id: p0001, ethAddresses: ['0xB7'], subscriptionType: EXTENDED }\n`,
+    )
+    const pages: string[][] = []
+    let next: string | undefined = ''
+    while (next !== undefined) {
+      const page: { plans: { id: string }[]; next?: string } = JSON.parse(
+        (await get(`/v1/plans?after=${next}`)).text,
+      )
+      pages.push(page.plans.map(({ id }) => id))
+      next = page.next
+    }
+    expect(pages.map((page) => page.length)).toEqual([1_000, 6])
+    expect(pages.flat()).toEqual(['partner', ...ids].sort())
+  })
+
   test('are shown with who they are for, and how they stand', async () => {
     const { post, get } = await spendingServer()
     await post('/v1/plans', { id: 'guest', tier: 'BASIC' })

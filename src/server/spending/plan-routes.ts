@@ -198,9 +198,14 @@ async function changePlan(
 /** Of the file and of the store together, in the order of ids; one more than a page, if there is. */
 async function plansAfter(service: SpendingService, after: string): Promise<readonly Plan[]> {
   const configured = service.plans().plans
-  const kept = await service.spending.keptPlans(after)
-  // The file wins: a plan of the store with the same id is not in force.
-  const others = kept.filter(({ id }) => !configured.has(id))
+  const others: Plan[] = []
+  let kept = await service.spending.keptPlans(after)
+  while (kept.length > 0) {
+    // The file wins: a plan of the store with the same id is not in force.
+    others.push(...kept.filter(({ id }) => !configured.has(id)))
+    if (others.length > MAX_LIST_PAGE) break
+    kept = await service.spending.keptPlans(kept.at(-1)?.id)
+  }
   const filed = [...configured.values()].filter(({ id }) => id > after)
   return [...filed, ...others].sort(byId).slice(0, MAX_LIST_PAGE + 1)
 }

@@ -47,7 +47,7 @@ export interface SpendingLedger {
   export(format: ExportFormat): AsyncIterable<string>
   /** By the settings' policy; without one it does nothing. */
   compact(): Promise<Compaction>
-  /** Plans that are not in the file, in the order of their ids. */
+  /** A page of the plans that are kept here, in the order of their ids; empty at the end. */
   keptPlans(after?: string): Promise<readonly Plan[]>
   /** A page of the holds that are open, of all or of a plan or member; those that end first come first. */
   holds(ask?: OpenHoldsAsk): Promise<OpenHolds>
