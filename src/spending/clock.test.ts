@@ -266,6 +266,22 @@ describe('a repair after a boot with a fast clock', () => {
     expect(await spending.verify()).toMatchObject({ findings: [] })
   })
 
+  test('gives back a grant that the fast clock let expire, and dropped', async () => {
+    const { spending, ahead, clock } = opened()
+    const plan = 'basic:0xb1'
+    const expiresAt = instant(clock() + days(10))
+    await spending.grant({ plan, amount: 50n, expiresAt, actor: 'ann' })
+    const before = await spending.grants(plan)
+    await ahead(30, async () => {
+      const { grantId } = await spending.grant({ plan, amount: 5n })
+      await spending.voidGrant({ plan, grant: grantId, reason: 'not now' })
+      expect(await spending.grants(plan)).toEqual([])
+    })
+    expect(await spending.grants(plan)).toEqual(before)
+    expect(await spending.hold({ ...USER, estimate: 340n })).toMatchObject({ allowed: true })
+    expect(await spending.verify()).toMatchObject({ findings: [] })
+  })
+
   test.each([
     [false, 1],
     [true, 1],

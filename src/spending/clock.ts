@@ -33,6 +33,7 @@ import { type PayerView, toCommit } from './flow/step.ts'
 import type { SpendingKeys } from './keys.ts'
 import { type Checkpoint, readCompacted, writeCompacted } from './ledger/checkpoint.ts'
 import { letGo } from './ledger/compaction.ts'
+import { type GrantsOnRecord, grantsOnRecord, putBack } from './ledger/lost-grants.ts'
 import { readIndex } from './ledger/pages.ts'
 import { spendingMistake } from './mistake.ts'
 import { type Calendar, calendarSetBack, type SpendingWindow } from './windows/calendar.ts'
@@ -127,10 +128,14 @@ export const spendingClock = (witness: ClockWitness, open: OpenPayer): SpendingC
     look,
     repair: async (ask = {}) => {
       const vouched = { note: toNote(ask), reason: toReason(ask.reason) }
-      const windows = await windowsToReturnTo(store, open)
-      return store.transact((view) =>
-        repairStep(open(view), momentOf(view, machine()), { ...vouched, windows }),
-      )
+      for (;;) {
+        const windows = await windowsToReturnTo(store, open)
+        const record = await grantsOnRecord(store, open)
+        const repaired = await store.transact((view) =>
+          repairStep(open(view), momentOf(view, machine()), { ...vouched, windows, record }),
+        )
+        if (repaired !== undefined) return repaired
+      }
     },
     guess: ({ clock }) => [clock],
   }
@@ -204,16 +209,19 @@ interface Vouched {
   readonly reason: string | undefined
   /** In the order of their starts. */
   readonly windows: readonly SpendingWindow[]
+  readonly record: GrantsOnRecord
 }
 
+/** Undefined where the ledger has grown since it was read: then it is read again. */
 function repairStep(
   payer: PayerView,
   moment: ClockMoment,
-  { note, reason, windows }: Vouched,
-): Commit<SpendingClockRepair> {
+  { note, reason, windows, record }: Vouched,
+): Commit<SpendingClockRepair | undefined> {
   const { now } = moment
   const found = judgeClock(recordOf(payer), moment)
   if (found.trusted) return answer({ found, now })
+  if (payer.calendar.entries !== record.entries) return answer(undefined)
   const calendar = calendarSetBack(payer.calendar, now, payer.settings.window, windows)
   const lowered = checkpointLowered(payer, calendar)
   const entry = {
@@ -225,7 +233,7 @@ function repairStep(
     checkpoint: lowered.checkpoint,
   } as const
   const accepted = { key: payer.keys.clock, value: encodeClock(acceptedClock(moment)) }
-  const writes = [accepted, ...lowered.writes]
+  const writes = [accepted, ...lowered.writes, ...putBack(payer, record, now)]
   const view = { ...payer, now: calendar.seen, calendar }
   return toCommit(view, { result: { found, now }, writes, entries: [entry], calendar })
 }

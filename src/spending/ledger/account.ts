@@ -302,8 +302,9 @@ function describeFunds({ grants, last }: Funds, now: Instant): string {
 }
 
 function describeGrant(grant: Grant, now: Instant): string {
-  const { id, amount, priority, expiresAt = 'never', actor = '-', reason = '-' } = grant
-  const face = `${id}: ${amount}, priority ${priority}, until ${expiresAt}, by ${actor}: ${reason}`
+  const { id, amount, priority, expiresAt = 'never', actor = '-', reason = '-', voided } = grant
+  const end = voided ? `voided at ${expiresAt}` : `until ${expiresAt}`
+  const face = `${id}: ${amount}, priority ${priority}, ${end}, by ${actor}: ${reason}`
   return `${face}, ${describeBudget(grant, now)}`
 }
 

@@ -147,7 +147,9 @@ function grantOf({ grant: id = '', priority = 0, expiresAt, ...entry }: LedgerEn
 }
 
 function afterEntry(grant: Grant, { pins, draws, ...entry }: LedgerEntry): Grant {
-  if (entry.kind === 'void' && entry.grant === grant.id) return { ...grant, expiresAt: entry.at }
+  if (entry.kind === 'void' && entry.grant === grant.id) {
+    return { ...grant, expiresAt: entry.at, voided: true }
+  }
   const pinned = amountOf(pins, grant.id)
   const drawn = amountOf(draws, grant.id)
   if (pinned + drawn === 0n) return grant

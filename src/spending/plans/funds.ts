@@ -28,6 +28,8 @@ export interface Grant extends BudgetState {
   readonly priority: number
   /** Or when it was voided. */
   readonly expiresAt?: Instant | undefined
+  /** Over for good: a clock that was fast then, and is set right, does not bring it back. */
+  readonly voided?: true | undefined
   /** Why and by whom it was given, as its entry says. */
   readonly reason?: string | undefined
   readonly actor?: string | undefined
@@ -60,8 +62,8 @@ export const freeIn = (grant: Grant, now: Instant): bigint =>
 export const freeOf = (grants: readonly Grant[], now: Instant): bigint =>
   grants.reduce((sum, grant) => sum + freeIn(grant, now), 0n)
 
-export const grantIsOver = ({ expiresAt }: Grant, now: Instant): boolean =>
-  expiresAt !== undefined && expiresAt <= now
+export const grantIsOver = ({ expiresAt, voided }: Grant, now: Instant): boolean =>
+  voided === true || (expiresAt !== undefined && expiresAt <= now)
 
 /** In the order of use. The list is kept so. */
 export const inOrderOfUse = (grants: readonly Grant[]): readonly Grant[] =>
@@ -86,7 +88,7 @@ export interface GrantStanding
 }
 
 export const grantStanding = (grant: Grant, now: Instant): GrantStanding => {
-  const { held: _, ...rest } = grant
+  const { held: _, voided: __, ...rest } = grant
   return { ...rest, left: freeIn(grant, now), pinned: totalHeld(grant, now) }
 }
 

@@ -147,7 +147,7 @@ export const voidAct = (ask: VoidAsk): SpendingAct<VoidAnswer> => {
     const before = readAllowance(view, plan, startsAt)
     const found = requireGrant(view, plan.id, before, ask.grant)
     const [voided, pinned] = [freeIn(found, view.now), totalHeld(found, view.now)]
-    const over = { ...found, expiresAt: view.now }
+    const over: Grant = { ...found, expiresAt: view.now, voided: true }
     const grants = before.funds.grants.map((grant) => (grant === found ? over : grant))
     const allowance = { ...before, funds: { ...before.funds, grants } }
     const balances = readBalances(view, startsAt, [planBudget(plan.id)])
