@@ -389,3 +389,17 @@ describe('a grant that is voided', () => {
     expect(await remaining(desk)).toBe(600n)
   })
 })
+
+test('the grants of a plan that left the file are listed, and can be voided', async () => {
+  const plan = { id: 'alpha', ethAddresses: ['0xa1'], subscriptionType: 'EXTENDED' }
+  const desk = openDesk({ plans: [plan] })
+  const { grantId } = await desk.spending.grant({ plan: 'alpha', amount: 50n })
+  desk.plans = plansOf()
+  expect(await desk.spending.grants('alpha')).toMatchObject([{ id: grantId, left: 50n }])
+  const ask = { plan: 'alpha', grant: grantId, reason: 'it left' }
+  expect(await desk.spending.voidGrant(ask)).toMatchObject({ voided: 50n })
+  expect(await codeOf(desk.spending.grants('nobody'))).toBe('PLAN_NOT_FOUND')
+  desk.plans = plansOf(plan)
+  expect(await desk.spending.plan('alpha')).toMatchObject({ remaining: 500n })
+  expect((await desk.spending.verify()).findings).toEqual([])
+})

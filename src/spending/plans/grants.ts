@@ -40,7 +40,8 @@ import {
   stillUseful,
   sumOf,
 } from './funds.ts'
-import { canonicalPlanId, requirePlan } from './resolve.ts'
+import type { Plan } from './plan.ts'
+import { canonicalPlanId, planById, requirePlan } from './resolve.ts'
 
 export interface GrantAsk extends Note {
   readonly plan: string
@@ -143,7 +144,7 @@ export const voidAct = (ask: VoidAsk): SpendingAct<VoidAnswer> => {
   const once = { verb: 'void', id: operationId, question: [spelt(ask.plan), ask.grant] } as const
   const step: SpendingStep<VoidAnswer> = (view) => {
     const { startsAt } = view.calendar.window
-    const plan = requirePlan(view, ask.plan)
+    const plan = planOfGrants(view, ask.plan)
     const before = readAllowance(view, plan, startsAt)
     const found = requireGrant(view, plan.id, before, ask.grant)
     const [voided, pinned] = [freeIn(found, view.now), totalHeld(found, view.now)]
@@ -200,10 +201,20 @@ export const grantsAct = (id: string): SpendingAct<readonly GrantStanding[]> => 
   guess: planGuess(id),
   step: (view) => {
     const { calendar, now } = view
-    const { funds } = readAllowance(view, requirePlan(view, id), calendar.window.startsAt)
+    const { funds } = readAllowance(view, planOfGrants(view, id), calendar.window.startsAt)
     return unchanged(stillUseful(funds.grants, now).map((grant) => grantStanding(grant, now)))
   },
 })
+
+/** A plan that left the file pays nothing, and keeps its grants: it may come back, and they may be voided. */
+function planOfGrants(view: PayerView, id: string): Plan {
+  const canonical = spelt(id)
+  const plan = planById(view, canonical)
+  if (plan !== undefined) return plan
+  const [kept] = view.read(view.keys.funds(canonical))
+  if (kept === undefined) return requirePlan(view, id)
+  return { id: canonical, tier: 'BASIC', active: false, source: 'file' }
+}
 
 /** However an address in its name is spelt, it is the same question. */
 const spelt = (plan: string): string => canonicalPlanId(plan) ?? plan
