@@ -90,3 +90,13 @@ test('under the operation id of its hold is another booking, and verify knows', 
   await spending.extend({ holdId, estimate: 5n, operationId: 'x' })
   expect((await spending.verify()).findings).toEqual([])
 })
+
+test('of a hold from before spending was switched off goes on under that hold', async () => {
+  const desk = openDesk()
+  const { holdId = '' } = await desk.spending.hold({ from: '0xa1', estimate: 10n })
+  desk.settings = { ...desk.settings, total: 0n }
+  const off = await desk.spending.extend({ holdId, estimate: 5n })
+  expect(off).toMatchObject({ allowed: true, holdId })
+  expect(await desk.spending.settle({ holdId, amount: 7n })).toMatchObject({ charged: 7n })
+  expect((await desk.spending.verify()).findings).toEqual([])
+})

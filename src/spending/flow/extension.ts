@@ -9,7 +9,7 @@ import type { Key, Value } from '../../core/store.ts'
 import { parseAmount } from '../amount.ts'
 import type { EntryFlag } from '../ledger/entry.ts'
 import { payingPlan } from '../plans/resolve.ts'
-import { admit } from './admission.ts'
+import { admit, isOff, offAnswer } from './admission.ts'
 import { heldText, type SpendingAnswer } from './answer.ts'
 import { type ExtendAsk, toNote } from './ask.ts'
 import { checkLifetime, holdClosed, keptIdOf, onHold, openHold, readHold } from './hold.ts'
@@ -48,14 +48,16 @@ export const extendAct = (ask: ExtendAsk, nonce: string): SpendingAct<SpendingAn
     const opened = openHold(next, admission, { estimate, nonce, operationId, note, detail, flags })
     return opened.result.allowed ? together(ended, opened) : unchanged(opened.result)
   }
+  const counted = underOperationId(
+    once,
+    step,
+    () => heldText(undefined),
+    ({ allowed }) => allowed,
+  )
   return {
     guess: onHold(holdId, once, { goesOn: true }),
-    step: underOperationId(
-      once,
-      step,
-      () => heldText(undefined),
-      ({ allowed }) => allowed,
-    ),
+    // What was held before spending was switched off stays to be settled; a stream goes on under it.
+    step: (view) => (isOff(view) ? unchanged({ ...offAnswer(view), holdId }) : counted(view)),
   }
 }
 
