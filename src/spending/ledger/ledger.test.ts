@@ -237,6 +237,28 @@ describe('usage and history', () => {
     })
   })
 
+  test('show a window that only a late record was charged to', async () => {
+    const { spending, clock } = openDesk()
+    await spending.start()
+    const earlier = instant(clock() - days(2))
+    await spending.record({ from: '0xa1', amount: 5n, at: earlier })
+    const { windows } = await spending.usage('basic:0xa1')
+    expect(windows.map(({ spent }) => spent)).toEqual([5n])
+    expect((await spending.verify()).findings).toEqual([])
+  })
+
+  test('leave what is told later than anything is remembered to the window of now', async () => {
+    const { spending, clock } = openDesk({ rememberFor: days(2) })
+    await spending.start()
+    const { startsAt } = await spending.window()
+    const late = { from: '0xa1', amount: 5n }
+    await spending.record({ ...late, at: instant(clock() - days(2) + 1) })
+    expect((await spending.report()).total).toBe(0n)
+    await spending.record({ ...late, at: instant(clock() - days(2)) })
+    const now = await spending.usage('basic:0xa1')
+    expect(now.windows.at(-1)).toEqual({ window: startsAt, spent: 5n })
+  })
+
   test('go back two months', async () => {
     const desk = await busy()
     desk.clock.advance(days(70))
