@@ -1,7 +1,7 @@
 /** What operators do with spending while Headgate runs, each an entry of the ledger. */
 import type { Instant } from '../core/time.ts'
 import { parseAmount } from './amount.ts'
-import type { ClockRepairAsk, SpendingClockRepair } from './clock.ts'
+import type { ClockRepairAsk, SpendingClockRepair } from './clock-repair.ts'
 import type { Note } from './flow/ask.ts'
 import { type Reversal, type ReverseAsk, reverseAct } from './flow/reversal.ts'
 import { calendarGuess, planGuess, type SpendingAct } from './flow/step.ts'

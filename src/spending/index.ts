@@ -14,7 +14,8 @@ export {
   parseQuantity,
   type Unit,
 } from './amount.ts'
-export type { ClockRepairAsk, ClockWitness, SpendingClockRepair } from './clock.ts'
+export type { ClockWitness } from './clock.ts'
+export type { ClockRepairAsk, SpendingClockRepair } from './clock-repair.ts'
 export type {
   PlanStanding,
   SpendingAnswer,
@@ -81,7 +82,7 @@ export type {
   Pot,
   WindowSum,
 } from './ledger/entry.ts'
-export { type ExportFormat, verifyExport } from './ledger/export.ts'
+export type { ExportFormat } from './ledger/export.ts'
 export type {
   AnchorState,
   ExportFinding,
@@ -101,6 +102,7 @@ export type {
   TierUsage,
   WindowUsage,
 } from './ledger/ledger.ts'
+export { verifyExport } from './ledger/verify-export.ts'
 export { type Anchor, parseAnchor } from './ledger/walk.ts'
 export type { SpendingErrorCode } from './mistake.ts'
 export {

@@ -242,7 +242,7 @@ export const decodeHold = (id: string, value: string): HoldRecord => {
 }
 
 /** What a capture finds charged already: by a settlement that came before it. */
-export interface Claim {
+interface Claim {
   /** What of it is the capture's from now on: to be moved to what it was for, and taken back by its id. */
   readonly claimed: bigint
   /** Of the hold, afterwards: what was taken back of the settlement is not charged, and so not claimed. */

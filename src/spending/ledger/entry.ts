@@ -178,3 +178,7 @@ export const moved = (
   side: 'from' | 'to',
   pot: Pot,
 ): bigint => moves.reduce((sum, move) => (move[side] === pot ? sum + move.amount : sum), 0n)
+
+/** Of one grant. A settlement names a grant twice where it spends some of a pin and gives back the rest. */
+export const amountOf = (draws: readonly Draw[] | undefined, grant: string): bigint =>
+  (draws ?? []).reduce((sum, draw) => (draw.grant === grant ? sum + draw.amount : sum), 0n)

@@ -6,8 +6,7 @@ import { type BudgetState, endHold, NOTHING_SPENT, openAt, withHold } from '../.
 import type { Key } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
 import { maxAmount } from '../amount.ts'
-import { budgetsReadBy, limitedBudgetsOf, type Party, shiftBalances } from '../flow/balances.ts'
-import { claimOf } from '../flow/hold.ts'
+import { budgetsReadBy, limitedBudgetsOf, shiftBalances } from '../flow/balances.ts'
 import { OUTFLOW, type SpendingKeys } from '../keys.ts'
 import { writeMoney } from '../money-json.ts'
 import {
@@ -18,18 +17,9 @@ import {
   sumOf,
   type Terms,
 } from '../plans/funds.ts'
-import {
-  budgetAccount,
-  type Fold,
-  fundsAccount,
-  groundless,
-  type HoldAccount,
-  listingAccount,
-  planAccount,
-  termsAccount,
-} from './account.ts'
-import { type Draw, type LedgerEntry, moved } from './entry.ts'
-import { foldBooking } from './fold-bookings.ts'
+import { budgetAccount, type Fold, fundsAccount, planAccount, termsAccount } from './account.ts'
+import { amountOf, type LedgerEntry, moved } from './entry.ts'
+import { foldBooking, foldHold } from './fold-bookings.ts'
 import { foldCalendar, foldLink, foldOnce, foldWindows } from './fold-records.ts'
 
 /** Windows that started before `before` were compacted: nothing is kept of them. */
@@ -170,10 +160,6 @@ function pinnedAfter(
     : endHold(open, { expiresAt, amount })
 }
 
-/** A settlement names a grant twice where it spends some of a pin and gives back the rest. */
-const amountOf = (draws: readonly Draw[] | undefined, grant: string): bigint =>
-  sumOf((draws ?? []).filter((draw) => draw.grant === grant))
-
 /** What a plan has in a window beside its balance. */
 function foldTerms(fold: Fold, keys: SpendingKeys, entry: LedgerEntry, before: Instant): void {
   const { party, window, from } = entry
@@ -211,58 +197,3 @@ function termsAfter(terms: Terms, entry: LedgerEntry): Terms {
     granted: { ...pinned, spent: pinned.spent + drawn },
   }
 }
-
-/** A hold as its entries leave it. One whose opening was compacted is not known any more. */
-function foldHold(fold: Fold, keys: SpendingKeys, entry: LedgerEntry, before: Instant): void {
-  const { hold: id, kind, party, expiresAt, window, from = window } = entry
-  if (id === undefined || party === undefined) return
-  if (kind === 'reverse' && entry.booked !== 'hold') return
-  const key = keys.hold(id)
-  const face = { kind: 'hold-drift', what: `hold ${id}` } as const
-  const known = fold.get(key)
-  const old = known?.form === 'hold' ? known.hold : undefined
-  const hold = kind === 'hold' ? openedBy(entry, party) : old && changedBy(old, entry)
-  if (hold === undefined) {
-    if (from >= before) fold.set(key, groundless({ ...face, window }, entry))
-    return
-  }
-  fold.set(key, { ...face, form: 'hold', hold })
-  if (expiresAt === undefined) return
-  const listing = keys.openHold({ id, expiresAt })
-  if (kind === 'hold') fold.set(listing, listingAccount({ id, expiresAt }, entry.window))
-  else if (hold.status !== 'open') fold.delete(listing)
-}
-
-function openedBy(entry: LedgerEntry, party: Party): HoldAccount {
-  const { expiresAt = entry.at } = entry
-  const amount = moved(entry, 'to', 'held')
-  const { window, pins = [] } = entry
-  const sums = { amount, open: amount, captured: 0n, charged: 0n, takenBack: 0n }
-  return { window, party, expiresAt, pins, ...sums, status: 'open' }
-}
-
-function changedBy(hold: HoldAccount, entry: LedgerEntry): HoldAccount {
-  if (entry.kind === 'reverse') {
-    return { ...hold, takenBack: hold.takenBack + moved(entry, 'from', 'spent') }
-  }
-  const { kind, captured = hold.captured, final, pins = [], flags } = entry
-  const open = hold.open - moved(entry, 'from', 'held')
-  const expired = flags?.includes('expired') === true
-  return {
-    ...hold,
-    open,
-    pins: expired ? [] : pinsLeft(hold.pins, pins),
-    charged: hold.charged + moved(entry, 'to', 'spent') - moved(entry, 'from', 'spent'),
-    captured,
-    takenBack: claimOf(hold, captured - hold.captured).takenBack,
-    ...(final !== undefined && { final }),
-    ...(kind === 'settle' && { status: 'settled' }),
-    ...(kind === 'release' && { status: 'released' }),
-  }
-}
-
-const pinsLeft = (pins: readonly Draw[], gone: readonly Draw[]): readonly Draw[] =>
-  pins.flatMap(({ grant, amount }) => {
-    const left = amount - amountOf(gone, grant)
-    return left > 0n ? [{ grant, amount: left }] : []
-  })

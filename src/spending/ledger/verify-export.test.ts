@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../lib/moments.ts'
 import { readMoney } from '../money-json.ts'
 import type { LedgerEntry } from './entry.ts'
 import { encodeEntry, hashOfEntry } from './entry-text.ts'
-import { verifyExport } from './export.ts'
+import { verifyExport } from './verify-export.ts'
 
 const desk = async (compacted = false) => {
   const { spending, clock } = openDesk({ compactAfter: days(10), rememberFor: days(2) })
