@@ -34,16 +34,16 @@ describe('plans', () => {
 
   test('are listed page by page, however many there are and whichever the file hides', async () => {
     const { post, get, reload } = await spendingServer()
-    const ids = Array.from({ length: 1_005 }, (_, i) => `p${String(i).padStart(4, '0')}`)
+    const ids = Array.from({ length: 1_005 }, (_, i) => `q${String(i).padStart(4, '0')}`)
     for (let from = 0; from < ids.length; from += 15) {
       const some = ids.slice(from, from + 15)
       await Promise.all(some.map((id) => post('/v1/plans', { id, tier: 'BASIC' })))
     }
     await reload(
-      `${SPENDING}  - { id: p0001, ethAddresses: ['0xB7'], subscriptionType: EXTENDED }\n`,
+      `${SPENDING}  - { id: q0001, ethAddresses: ['0xB7'], subscriptionType: EXTENDED }\n`,
     )
     const pages: string[][] = []
-    let next: string | undefined = ''
+    let next: string | undefined = 'partner'
     while (next !== undefined) {
       const page: { plans: { id: string }[]; next?: string } = JSON.parse(
         (await get(`/v1/plans?after=${next}`)).text,
@@ -51,8 +51,8 @@ describe('plans', () => {
       pages.push(page.plans.map(({ id }) => id))
       next = page.next
     }
-    expect(pages.map((page) => page.length)).toEqual([1_000, 6])
-    expect(pages.flat()).toEqual(['partner', ...ids].sort())
+    expect(pages.map((page) => page.length)).toEqual([1_000, 5])
+    expect(pages.flat()).toEqual(ids)
   })
 
   test('are shown with who they are for, and how they stand', async () => {
