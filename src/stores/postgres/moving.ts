@@ -70,14 +70,17 @@ const statementsFor = (schema: string) => ({
       lived + greatest(0, w.expires_at + ahead - at)
     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w(key, value, expires_at),
       (SELECT lived, at, at - coalesce($4::bigint, at) AS ahead
-       FROM ${schema}.life, ${schema}.micros() AS at) AS now
+       FROM ${schema}.life, ${schema}.micros() AS at, ${schema}.durable()) AS now
     ON CONFLICT (key) DO UPDATE SET value = excluded.value,
       expires_at = excluded.expires_at, keep_until = excluded.keep_until`,
-  removeItems: `DELETE FROM ${schema}.items WHERE key = ANY ($1)`,
+  removeItems: `DELETE FROM ${schema}.items USING ${schema}.durable() WHERE key = ANY ($1)`,
   putEntries: `INSERT INTO ${schema}.entries (stream, position, entry)
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[]) ON CONFLICT DO NOTHING`,
+    SELECT e.* FROM unnest($1::text[], $2::bigint[], $3::text[]) AS e, ${schema}.durable()
+    ON CONFLICT DO NOTHING`,
   putStreams: `INSERT INTO ${schema}.streams AS s (stream, last)
-    SELECT * FROM unnest($1::text[], $2::bigint[])
+    SELECT h.stream, max(h.last)
+    FROM unnest($1::text[], $2::bigint[]) AS h(stream, last), ${schema}.durable()
+    GROUP BY h.stream
     ON CONFLICT (stream) DO UPDATE SET last = greatest(s.last, excluded.last)`,
 })
 
