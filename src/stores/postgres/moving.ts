@@ -44,8 +44,10 @@ export const postgresMoving = (
     },
     restore: async (writes, streams) => {
       checkRestored(writes, streams)
-      const kept = writes.filter(({ value }) => value !== undefined)
-      const gone = writes.filter(({ value }) => value === undefined)
+      // One statement takes a row once: of a key that is named twice the last word counts, as elsewhere.
+      const words = [...new Map(writes.map((write) => [write.key, write])).values()]
+      const kept = words.filter(({ value }) => value !== undefined)
+      const gone = words.filter(({ value }) => value === undefined)
       // A clock that overrides the server's tells only how long it still is.
       if (kept.length > 0) await ask(sql.putItems, [...columnsOf(kept), clock?.() ?? null])
       if (gone.length > 0) await ask(sql.removeItems, [gone.map(({ key }) => key)])

@@ -108,6 +108,19 @@ export const movingCases: CaseBodies = {
     assert.deepEqual(await store.range('list', '', 10), [])
   },
 
+  'what is put back twice at once, as a scan may show it twice, is there once': async ({
+    store,
+  }) => {
+    const moving = movingOf(store)
+    const head = { stream: 's', last: 3, entries: [{ position: 3, entry: 'at 3' }] }
+    await moving.restore(
+      [{ key: 'a', value: '1' }, { key: 'b', value: '1' }, { key: 'a', value: '2' }, { key: 'b' }],
+      [head, head],
+    )
+    assert.deepEqual(await look(store, 'a', 'b'), ['2', undefined])
+    assert.deepEqual(await store.read('s', 0, 10), head.entries)
+  },
+
   'a stream of which nothing is left goes on beyond its last position': async ({ store }) => {
     const moving = movingOf(store)
     await moving.restore([], [{ stream: 's', last: 7, entries: [] }])
