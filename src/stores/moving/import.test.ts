@@ -174,6 +174,27 @@ test('an import that another one overtook stops: servers use the store by then',
   await put(store, 'a')
 })
 
+test('an import that was cut off at its very end leaves the fence of a later move alone', async () => {
+  const { path } = await exported()
+  const store = memory({ clock })
+  const moving = store.moving ?? fail()
+  const cutAtTheEnd: Moving = {
+    ...moving,
+    restore: async (writes, streams) => {
+      if (writes.length === 1 && writes[0]?.value === undefined) throw new Error('cut off')
+      await moving.restore(writes, streams)
+    },
+  }
+  await expect(importStore({ ...store, moving: cutAtTheEnd }, path)).rejects.toThrow('cut off')
+  await put(store, 'a')
+  const { fence } = await exportStore(store, scratchFile('b.export'))
+  await expect(importStore(store, path)).rejects.toMatchObject({ code: 'STORE_FENCED_OTHERWISE' })
+  expect(await fenceOf(store)).toContain(fence)
+  await unfenceStore(store, fence)
+  await importStore(store, path)
+  await put(store, 'a')
+})
+
 test('what is not as in the file is found, and the store stays fenced', async () => {
   const { path } = await exported()
   const store = memory({ clock })

@@ -54,7 +54,7 @@ export const importStore = async (
     await refuseUnlessOurs(store, before)
     await moving.restore([progressWrite({ ...before, compared: true })], [])
   }
-  await forget(moving)
+  await forget(moving, header.id)
   return { ...expected, continued: before.done }
 }
 
@@ -103,9 +103,17 @@ async function refuseUnlessEmpty(store: Store): Promise<void> {
   }
 }
 
-/** The fence first: whoever is cut off between the two finds what is left to do. */
-async function forget(moving: Moving): Promise<void> {
-  await moving.fence(undefined)
+/**
+ * The fence first: whoever is cut off between the two finds what is left to do. By then servers may have
+ * used the store, and another move may have fenced it: that fence is not ours to take away.
+ */
+async function forget(moving: Moving, id: string): Promise<void> {
+  const { fence } = await moving.status()
+  if (fence === importFence(id)) await moving.fence(undefined)
+  else if (fence !== undefined) {
+    const rule = 'must have no fence but that of this import for it to be taken away'
+    throw movingMistake('STORE_FENCED_OTHERWISE', 'the store', rule, fence)
+  }
   await moving.restore([{ key: IMPORT_KEY }], [])
 }
 
