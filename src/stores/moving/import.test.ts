@@ -195,6 +195,24 @@ test('an import that was cut off at its very end leaves the fence of a later mov
   await put(store, 'a')
 })
 
+test.each([
+  ['while it is filled', 'filling the store', 2_000],
+  ['while it is compared', 'comparing', 1_000],
+])('a fence that is gone %s ends the import: servers may use the store', async (_, doing, done) => {
+  const { path } = await exported()
+  const store = memory({ clock })
+  let isLifted = false
+  const lift = (progress: MoveProgress) => {
+    if (isLifted || progress.doing !== doing || progress.done < done) return
+    isLifted = true
+    void store.moving?.fence(undefined)
+    void put(store, 'k4499')
+  }
+  await expect(importStore(store, path, lift)).rejects.toMatchObject({ code: 'STORE_NOT_FENCED' })
+  const found = await everything(store)
+  expect(found).toContainEqual({ key: 'k4499', value: 'x' })
+})
+
 test('what is not as in the file is found, and the store stays fenced', async () => {
   const { path } = await exported()
   const store = memory({ clock })

@@ -12,6 +12,7 @@ import {
   movingOf,
   progressWrite,
   readImportProgress,
+  refuseUnlessBehindFence,
   refuseUnlessOurs,
 } from './fences.ts'
 import { type FileHeader, readExport } from './file.ts'
@@ -50,8 +51,7 @@ export const importStore = async (
   if (!before.compared) {
     await begin(store, moving, before, under === undefined)
     await fill({ store, path, before, expected, onProgress })
-    await compare(store, expected, onProgress)
-    await refuseUnlessOurs(store, before)
+    await compare(store, before, expected, onProgress)
     await moving.restore([progressWrite({ ...before, compared: true })], [])
   }
   await forget(moving, header.id)
@@ -162,6 +162,7 @@ async function fill({ store, path, before, expected, onProgress }: Filling): Pro
   const flush = async (): Promise<void> => {
     const { writes, streams } = batch.take()
     await refuseUnlessOurs(store, before)
+    await refuseUnlessBehindFence(store, before)
     await restore(writes, streams)
     // After the rest: what it says is there is there. And never over what another one wrote.
     await refuseUnlessOurs(store, before)
@@ -238,6 +239,7 @@ const toWrite = ({ key, value, expiry }: Extract<StoreRecord, { kind: 'item' }>)
 
 async function compare(
   store: Store,
+  progress: ImportProgress,
   expected: ContentSummary,
   onProgress: OnProgress,
 ): Promise<void> {
@@ -250,6 +252,8 @@ async function compare(
     onProgress({ doing: 'comparing', done, total: Math.max(total, done) })
   }
   const found = count.summary()
+  await refuseUnlessOurs(store, progress)
+  await refuseUnlessBehindFence(store, progress)
   if (sameContent(found, expected)) return
   const rule = `must hold what the file holds: ${describeSummary(expected)}; it stays fenced`
   throw movingMistake('STORE_IMPORT_DIFFERS', 'the store', rule, describeSummary(found))
