@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { everything } from '../../../test/support/everything.ts'
 import { scratchFile } from '../../../test/support/scratch-file.ts'
 import type { Moving, Store } from '../../core/store.ts'
-import { after, days, minutes, seconds } from '../../core/time.ts'
+import { after, days, hours, minutes, seconds } from '../../core/time.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { memory } from '../memory/index.ts'
 import { exportStore } from './export.ts'
@@ -211,6 +211,29 @@ test.each([
   await expect(importStore(store, path, lift)).rejects.toMatchObject({ code: 'STORE_NOT_FENCED' })
   const found = await everything(store)
   expect(found).toContainEqual({ key: 'k4499', value: 'x' })
+})
+
+test('what a store lost since it was cut off is found, and the same import brings it', async () => {
+  const { path, items } = await exported()
+  const store = memory({ clock })
+  await expect(importStore(store, path, cutOff(2_000))).rejects.toThrow('cut off')
+  await store.moving?.restore([{ key: 'k1' }], [])
+  await expect(importStore(store, path)).rejects.toMatchObject({ code: 'STORE_IMPORT_DIFFERS' })
+  expect(await importStore(store, path)).toMatchObject({ keys: KEYS, continued: 0 })
+  expect(await everything(store)).toEqual(items)
+})
+
+test('an import that is taken up again after its keys were forgotten begins anew', async () => {
+  const { path, items } = await exported()
+  const later = fakeClock(clock())
+  const store = memory({ clock: later, uptime: later.uptime })
+  await expect(importStore(store, path, cutOff(2_000))).rejects.toThrow('cut off')
+  later.advance(hours(25))
+  // A store forgets as it is written to.
+  for (let i = 0; i < KEYS; i++) await store.moving?.restore([{ key: 'none' }], [])
+  expect(await everything(store)).not.toContainEqual({ key: 'k4', value: '4' })
+  expect(await importStore(store, path)).toMatchObject({ keys: KEYS, continued: 0 })
+  expect(await everything(store)).toEqual(items)
 })
 
 test('what is not as in the file is found, and the store stays fenced', async () => {

@@ -42,11 +42,8 @@ export const importStore = async (
   const moving = movingOf(store)
   const { header } = await readExport(path)
   const under = await readImportProgress(store)
-  const before = { ...(under ?? (await prepare(store, moving, header))), by: randomUUID() }
-  if (before.file !== header.id) {
-    const rule = 'must have no import of another file under way'
-    throw movingMistake('STORE_IMPORT_UNFINISHED', 'the store', rule, `one of ${before.file}`)
-  }
+  const begun = under ? resume(moving, header, under) : prepare(store, moving, header)
+  const before = { ...(await begun), by: randomUUID() }
   const expected = await checkFile(path, before.floor, onProgress)
   if (!before.compared) {
     await begin(store, moving, before, under === undefined)
@@ -72,8 +69,25 @@ async function prepare(store: Store, moving: Moving, header: FileHeader): Promis
     throw movingMistake('STORE_CLOCK_BEHIND', 'the store', rule, finding)
   }
   await refuseUnlessEmpty(store)
-  const floor = Math.ceil(Math.max(...clocks) / 1_000) + KEPT_FOR_MS
-  return { file: header.id, by: '', floor, done: 0, compared: false }
+  return { file: header.id, by: '', floor: floorAt(clocks), done: 0, compared: false }
+}
+
+const floorAt = (clocks: readonly number[]): number =>
+  Math.ceil(Math.max(...clocks) / 1_000) + KEPT_FOR_MS
+
+/** Goes on; but from the beginning where what was brought may be forgotten before all is compared. */
+async function resume(
+  moving: Moving,
+  header: FileHeader,
+  under: ImportProgress,
+): Promise<ImportProgress> {
+  if (under.file !== header.id) {
+    const rule = 'must have no import of another file under way'
+    throw movingMistake('STORE_IMPORT_UNFINISHED', 'the store', rule, `one of ${under.file}`)
+  }
+  const floor = floorAt((await moving.status()).clocks)
+  const isLate = floor - under.floor > KEPT_FOR_MS / 2
+  return isLate && !under.compared ? { ...under, floor, done: 0 } : under
 }
 
 /** Looks once more behind the fence: somebody may have used the store meanwhile. */
@@ -255,6 +269,8 @@ async function compare(
   await refuseUnlessOurs(store, progress)
   await refuseUnlessBehindFence(store, progress)
   if (sameContent(found, expected)) return
+  // What is missing is brought by the same import, from the beginning.
+  await movingOf(store).restore([progressWrite({ ...progress, done: 0 })], [])
   const rule = `must hold what the file holds: ${describeSummary(expected)}; it stays fenced`
   throw movingMistake('STORE_IMPORT_DIFFERS', 'the store', rule, describeSummary(found))
 }
