@@ -6,6 +6,7 @@ import type { Moving, Store } from '../../core/store.ts'
 import { after, days, hours, minutes, seconds } from '../../core/time.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { memory } from '../memory/index.ts'
+import { sqlite } from '../sqlite/index.ts'
 import { exportStore } from './export.ts'
 import { unfenceStore } from './fences.ts'
 import { importStore } from './import.ts'
@@ -60,6 +61,21 @@ test('the store holds what the file holds: values, lists, positions; and takes c
   await appendTo(store, 't')
   const [, added] = await store.read('t', 0, 2)
   expect(added?.position).toBeGreaterThan(1)
+})
+
+test('no position is given twice, though nothing of a stream was left to move', async () => {
+  const from = sqlite({ path: scratchFile(), clock })
+  for (const _ of upTo(3)) await appendTo(from, 's')
+  await from.trim('s', 4)
+  const path = scratchFile('a.export')
+  await exportStore(from, path)
+  for (const to of [memory({ clock }), sqlite({ path: scratchFile(), clock })]) {
+    await importStore(to, path)
+    await appendTo(to, 's')
+    expect((await to.read('s', 0, 9)).map(({ position }) => position)).toEqual([4])
+    await to.close()
+  }
+  await from.close()
 })
 
 test('nothing is forgotten sooner than it was, and nothing within the day of the move', async () => {
