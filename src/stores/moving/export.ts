@@ -156,10 +156,8 @@ function leftoverReader() {
 
   const takeRecord = ({ record }: (typeof waiting)[number]): void => {
     count.add(record)
-    if (record.kind === 'stream') {
-      streams.add(record.stream)
-      open = { stream: record.stream, after: 0 }
-    }
+    if (record.kind === 'stream') open = { stream: record.stream, after: 0 }
+    if (record.kind === 'stream') streams.add(record.stream)
     if (record.kind === 'entry') open = { stream: record.stream, after: record.position }
   }
 

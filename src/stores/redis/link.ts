@@ -116,11 +116,9 @@ function clusterLink(address: RedisAddress, options: LinkOptions): RedisLink {
       return found.map(({ address, id, slots }) => ({
         id,
         slots,
-        call: async (command, ...args) => {
-          const node = connectionTo(client, address)
-          if (node === undefined) throw new Error(`no connection to ${address}`)
-          return node.call(command, ...args)
-        },
+        call: async (command, ...args) =>
+          connectionTo(client, address)?.call(command, ...args) ??
+          Promise.reject(new Error(`no connection to ${address}`)),
       }))
     },
   }
