@@ -9,7 +9,7 @@ import { millis } from '../../src/core/time.ts'
 import { createLimiter } from '../../src/requests/limiter/verbs.ts'
 import { acmeCatalog } from '../support/acme-catalog.ts'
 import { times } from '../support/counts.ts'
-import { addOne, counted, entriesOf, untilItAnswers } from '../support/hot-count.ts'
+import { addOne, counted, ENTRIES, entriesOf, untilItAnswers } from '../support/hot-count.ts'
 import { openProxy } from '../support/proxy.ts'
 import { isCommit } from '../support/remote-contract.ts'
 import { placeAt } from '../support/remote-stores.ts'
@@ -35,6 +35,10 @@ const ownServer = async () => {
   onTestFinished(() => store.close())
   await addOne(store)
   return { service, store, client: await clientOf(service.url) }
+}
+
+const fail = (): never => {
+  throw new Error('a store that can be moved')
 }
 
 let databases = 0
@@ -215,6 +219,28 @@ describe.skipIf(shared === undefined)('a PostgreSQL server', () => {
       expect(await untilItAnswers(() => addOne(store))).toBe(2 + i)
     }
     expect(await entriesOf(store)).toEqual([1, 2, 3])
+  })
+
+  test('that does not wait for its disk by default has a fence, what is put back and a trim all the same', async () => {
+    const lazy = ['-c', 'synchronous_commit=off', '-c', 'wal_writer_delay=10s']
+    const service = await ownService('postgres', lazy)
+    const store = placeAt('postgres', service.url).open({ timeout: millis(60_000) })
+    onTestFinished(() => store.close())
+    await addOne(store)
+    const crash = async () => {
+      await service.kill()
+      await service.restart()
+      await untilItAnswers(() => store.moving?.status() ?? fail())
+    }
+    await store.trim(ENTRIES, 2)
+    await crash()
+    expect(await entriesOf(store)).toEqual([])
+    await store.moving?.restore([{ key: 'put back', value: '1' }], [])
+    await crash()
+    expect((await store.scan('', 10)).items).toContainEqual({ key: 'put back', value: '1' })
+    await store.moving?.fence('export-1, of a test')
+    await crash()
+    expect((await store.moving?.status())?.fence).toBe('export-1, of a test')
   })
 
   test('whose disk is full takes nothing, not a part of it, until there is room', async ({

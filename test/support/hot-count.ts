@@ -5,7 +5,7 @@ import { answer, type Store } from '../../src/core/store.ts'
 /** Its slot is 3443: of the first master, where there are three. */
 const TAG = 'user1000'
 const KEY = nameOf('test', TAG, 'count')
-const STREAM = nameOf('test', TAG, 'entries')
+export const ENTRIES = nameOf('test', TAG, 'entries')
 
 export const addOne = (store: Store): Promise<number> =>
   store.transact(
@@ -14,7 +14,7 @@ export const addOne = (store: Store): Promise<number> =>
       const entry = String(next)
       return {
         writes: [{ key: KEY, value: entry }],
-        appends: [{ stream: STREAM, entry }],
+        appends: [{ stream: ENTRIES, entry }],
         result: next,
       }
     },
@@ -28,7 +28,7 @@ export const counted = async (store: Store): Promise<number> => {
 
 /** The entries, which must be the numbers from 1 to the count: each effect once, in order. */
 export const entriesOf = async (store: Store): Promise<readonly number[]> =>
-  (await store.read(STREAM, 0, 10_000)).map(({ entry }) => Number(entry))
+  (await store.read(ENTRIES, 0, 10_000)).map(({ entry }) => Number(entry))
 
 /** Calls again until the store answers. For what must come back by itself. */
 export const untilItAnswers = async <T>(call: () => Promise<T>): Promise<T> => {

@@ -291,8 +291,14 @@ interface Streams {
 
 function createStreams(): Streams {
   const kept = new Map<string, Entry[]>()
+  // Of streams whose last entries are not there to tell it.
+  const ends = new Map<string, number>()
   // One count for all streams: a stream trimmed away whole still never sees a position again.
   let last = 0
+
+  const endAt = (stream: string, position: number): void => {
+    if (position > (ends.get(stream) ?? 0)) ends.set(stream, position)
+  }
 
   return {
     append: ({ stream, entry }) => {
@@ -309,17 +315,22 @@ function createStreams(): Streams {
     trim: (stream, before) => {
       const entries = kept.get(stream) ?? []
       const rest = entries.slice(firstAt(entries, before))
+      endAt(stream, entries.at(-1)?.position ?? 0)
       if (rest.length === 0) kept.delete(stream)
       else kept.set(stream, rest)
     },
     heads: () =>
-      [...kept].map(([stream, entries]) => ({ stream, last: entries.at(-1)?.position ?? last })),
+      [...new Set([...kept.keys(), ...ends.keys()])].map((stream) => ({
+        stream,
+        last: Math.max(ends.get(stream) ?? 0, kept.get(stream)?.at(-1)?.position ?? 0),
+      })),
     restore: ({ stream, entries, last: end }) => {
       const there = kept.get(stream) ?? []
       const newest = there.at(-1)?.position ?? 0
       const more = entries.filter(({ position }) => position > newest)
       if (there.length + more.length > 0) kept.set(stream, [...there, ...more])
       last = Math.max(last, end)
+      if (end > (kept.get(stream)?.at(-1)?.position ?? 0)) endAt(stream, end)
     },
   }
 }

@@ -3,7 +3,7 @@ import { type MakeMistake, makeMistake } from '../../core/errors.ts'
 
 /**
  * - `STORE_NOT_MOVABLE`: a store that cannot be moved, such as one in memory.
- * - `STORE_NOT_FENCED`: a store that lost its fence while it was exported.
+ * - `STORE_NOT_FENCED`: a store that lost its fence while it was exported or filled.
  * - `STORE_FENCED_OTHERWISE`: a store whose fence is another than the one to be taken away.
  * - `STORE_NOT_EMPTY`: an import into a store that holds something.
  * - `STORE_CLOCK_BEHIND`: an import into a store whose clock is behind what it would hold.

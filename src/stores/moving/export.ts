@@ -20,6 +20,7 @@ import {
   parseLine,
   readExport,
   recordLine,
+  spotHash,
   spotLine,
 } from './file.ts'
 import {
@@ -129,7 +130,7 @@ interface Leftover {
   readonly bytes: number
 }
 
-/** Up to the last spot before anything that is not as it was written; undefined if there is none. */
+/** Up to the last spot whose hash is that of all before it; undefined if there is none. */
 const readLeftover = async (path: string): Promise<Leftover | undefined> => {
   const reading = leftoverReader()
   try {
@@ -144,7 +145,8 @@ const readLeftover = async (path: string): Promise<Leftover | undefined> => {
 }
 
 function leftoverReader() {
-  const [digest, count] = [createHash('sha256'), countContent()]
+  const count = countContent()
+  let digest = createHash('sha256')
   let header: FileHeader | undefined
   let waiting: { readonly text: string; readonly record: StoreRecord }[] = []
   let [good, done]: [Leftover | undefined, number] = [undefined, 0]
@@ -152,13 +154,10 @@ function leftoverReader() {
   let open: ReadBefore['open']
   let named: string | undefined
 
-  const takeRecord = ({ text, record }: (typeof waiting)[number]): void => {
-    digest.update(`${text}\n`)
+  const takeRecord = ({ record }: (typeof waiting)[number]): void => {
     count.add(record)
-    if (record.kind === 'stream') {
-      streams.add(record.stream)
-      open = { stream: record.stream, after: 0 }
-    }
+    if (record.kind === 'stream') open = { stream: record.stream, after: 0 }
+    if (record.kind === 'stream') streams.add(record.stream)
     if (record.kind === 'entry') open = { stream: record.stream, after: record.position }
   }
 
@@ -177,10 +176,13 @@ function leftoverReader() {
         waiting.push({ text, record: line })
         return true
       }
+      const longer = digest.copy()
+      for (const one of waiting) longer.update(`${one.text}\n`)
+      if (spotHash(longer, line.spot) !== line.sha256) return false
+      digest = longer.update(`${text}\n`)
       for (const one of waiting) takeRecord(one)
       done += waiting.length
       waiting = []
-      digest.update(`${text}\n`)
       const before = { spot: line.spot, streams, ...(open && { open }) }
       good = { header, before, count, done, digest, bytes: end }
       return true
@@ -211,7 +213,9 @@ const openPartial = async (path: string, left?: Leftover): Promise<PartialFile> 
   return {
     begin: (header) => put(headerLine(header)),
     write: async ({ records, spot }) => {
-      if (records.length > 0) await put(records.map(recordLine).join('') + spotLine(spot))
+      if (records.length === 0) return
+      await put(records.map(recordLine).join(''))
+      await put(spotLine(spot, digest))
     },
     finish: async (summary) => {
       const sha256 = digest.digest('hex')

@@ -72,6 +72,18 @@ export const progressWrite = (progress: ImportProgress): Write => ({
   value: JSON.stringify(progress),
 })
 
+/** Without its fence servers use the store, and what they were told would be written over. */
+export async function refuseUnlessBehindFence(
+  store: Store,
+  { file }: ImportProgress,
+): Promise<void> {
+  const { fence, partly } = await movingOf(store).status()
+  if (fence === importFence(file) && !partly) return
+  const rule = 'must keep its fence until all of the file is there'
+  const finding = partly ? 'one around a part of it' : (fence ?? 'no fence')
+  throw movingMistake('STORE_NOT_FENCED', 'the store', rule, finding)
+}
+
 /** Two at once would end in one of them writing to a store that servers use again. */
 export async function refuseUnlessOurs(store: Store, { by }: ImportProgress): Promise<void> {
   if ((await readImportProgress(store))?.by === by) return

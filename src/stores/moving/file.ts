@@ -1,10 +1,10 @@
 /**
  * The file of an export: JSON on lines. A header; then `["k",key,value,expiry?]` for each key,
  * `["s",stream,last]` for each stream and `["e",position,entry]` for each of its entries, and now and then
- * `["at",among,cursor]`, where a try that was cut off goes on; at the end how much that was, and the
- * SHA-256 of every line before.
+ * `["at",among,cursor,sha256]`, where a try that was cut off goes on; at the end how much that was. The
+ * SHA-256 are those of every line before.
  */
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { quote, systemCode } from '../../core/errors.ts'
@@ -45,8 +45,9 @@ export const readExport = async (path: string): Promise<ReadExport> => {
     number += 1
     if (end !== undefined) refuse('must not go on beyond its summary')
     const line = parseLine(text, stream) ?? refuse('must be a record', quote(text))
+    if (line.kind === 'spot' && line.sha256 !== spotHash(digest, line.spot)) refuse(HASH_RULE)
     if (line.kind === 'end') {
-      if (line.sha256 !== digest.digest('hex')) refuse('must have the hash of all lines before')
+      if (line.sha256 !== digest.digest('hex')) refuse(HASH_RULE)
       end = line.summary
       return
     }
@@ -80,6 +81,8 @@ export const readExport = async (path: string): Promise<ReadExport> => {
     progress: () => ({ doing: 'checking the file', done: passed, total }),
   }
 }
+
+const HASH_RULE = 'must have the hash of all lines before'
 
 const HEADER_RULE = `must begin with the header of an export of format ${FORMAT}`
 
@@ -122,8 +125,16 @@ export async function* linesOf(path: string): AsyncGenerator<readonly Line[]> {
 export const headerLine = (header: FileHeader): string =>
   `${JSON.stringify({ headgate: 'store', format: FORMAT, ...header })}\n`
 
-export const spotLine = ({ among, cursor }: Spot): string =>
-  `${JSON.stringify(['at', among, cursor])}\n`
+/** `digest` is that of all lines before. */
+export const spotLine = (spot: Spot, digest: Hash): string =>
+  `${JSON.stringify(['at', spot.among, spot.cursor, spotHash(digest, spot)])}\n`
+
+/** Of the spot itself too: where a try goes on at another place, what lies between is passed over. */
+export const spotHash = (digest: Hash, { among, cursor }: Spot): string =>
+  digest
+    .copy()
+    .update(JSON.stringify([among, cursor]))
+    .digest('hex')
 
 export const endLine = (summary: ContentSummary, sha256: string): string =>
   `${JSON.stringify({ end: true, ...summary, sha256 })}\n`
@@ -153,7 +164,7 @@ export const parseHeader = (line: string): FileHeader | undefined => {
 
 type ParsedLine =
   | StoreRecord
-  | { readonly kind: 'spot'; readonly spot: Spot }
+  | { readonly kind: 'spot'; readonly spot: Spot; readonly sha256: string }
   | { readonly kind: 'end'; readonly summary: ContentSummary; readonly sha256: string }
 
 /** Entries are of the stream that was named last; undefined for what is no line of an export. */
@@ -163,16 +174,17 @@ export const parseLine = (text: string, stream: string | undefined): ParsedLine 
 }
 
 function parseFields(fields: readonly unknown[], stream?: string): ParsedLine | undefined {
-  const [kind, first, second, expiry] = fields
+  const [kind, first, second, third] = fields
   if (kind === 'k' && isText(first) && isText(second)) {
     const item = { kind: 'item', key: first, value: second } as const
     if (fields.length === 3) return item
-    return fields.length === 4 && isWhole(expiry) ? { ...item, expiry } : undefined
+    return fields.length === 4 && isWhole(third) ? { ...item, expiry: third } : undefined
+  }
+  if (kind === 'at' && (first === 'keys' || first === 'streams') && isText(second)) {
+    if (fields.length !== 4 || !isText(third)) return undefined
+    return { kind: 'spot', spot: { among: first, cursor: second }, sha256: third }
   }
   if (fields.length !== 3) return undefined
-  if (kind === 'at' && (first === 'keys' || first === 'streams') && isText(second)) {
-    return { kind: 'spot', spot: { among: first, cursor: second } }
-  }
   if (kind === 's' && isText(first) && isWhole(second)) {
     return { kind: 'stream', stream: first, last: second }
   }

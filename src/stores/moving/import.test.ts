@@ -3,9 +3,10 @@ import { expect, test } from 'vitest'
 import { everything } from '../../../test/support/everything.ts'
 import { scratchFile } from '../../../test/support/scratch-file.ts'
 import type { Moving, Store } from '../../core/store.ts'
-import { after, days, minutes, seconds } from '../../core/time.ts'
+import { after, days, hours, minutes, seconds } from '../../core/time.ts'
 import { fakeClock } from '../../testing/index.ts'
 import { memory } from '../memory/index.ts'
+import { sqlite } from '../sqlite/index.ts'
 import { exportStore } from './export.ts'
 import { unfenceStore } from './fences.ts'
 import { importStore } from './import.ts'
@@ -60,6 +61,21 @@ test('the store holds what the file holds: values, lists, positions; and takes c
   await appendTo(store, 't')
   const [, added] = await store.read('t', 0, 2)
   expect(added?.position).toBeGreaterThan(1)
+})
+
+test('no position is given twice, though nothing of a stream was left to move', async () => {
+  const from = sqlite({ path: scratchFile(), clock })
+  for (const _ of upTo(3)) await appendTo(from, 's')
+  await from.trim('s', 4)
+  const path = scratchFile('a.export')
+  await exportStore(from, path)
+  for (const to of [memory({ clock }), sqlite({ path: scratchFile(), clock })]) {
+    await importStore(to, path)
+    await appendTo(to, 's')
+    expect((await to.read('s', 0, 9)).map(({ position }) => position)).toEqual([4])
+    await to.close()
+  }
+  await from.close()
 })
 
 test('nothing is forgotten sooner than it was, and nothing within the day of the move', async () => {
@@ -172,6 +188,68 @@ test('an import that another one overtook stops: servers use the store by then',
   await expect(importStore({ ...store, moving: overtaken }, path)).rejects.toThrow()
   expect(await everything(store)).toContainEqual({ key: 'k4499', value: 'x' })
   await put(store, 'a')
+})
+
+test('an import that was cut off at its very end leaves the fence of a later move alone', async () => {
+  const { path } = await exported()
+  const store = memory({ clock })
+  const moving = store.moving ?? fail()
+  const cutAtTheEnd: Moving = {
+    ...moving,
+    restore: async (writes, streams) => {
+      if (writes.length === 1 && writes[0]?.value === undefined) throw new Error('cut off')
+      await moving.restore(writes, streams)
+    },
+  }
+  await expect(importStore({ ...store, moving: cutAtTheEnd }, path)).rejects.toThrow('cut off')
+  await put(store, 'a')
+  const { fence } = await exportStore(store, scratchFile('b.export'))
+  await expect(importStore(store, path)).rejects.toMatchObject({ code: 'STORE_FENCED_OTHERWISE' })
+  expect(await fenceOf(store)).toContain(fence)
+  await unfenceStore(store, fence)
+  await importStore(store, path)
+  await put(store, 'a')
+})
+
+test.each([
+  ['while it is filled', 'filling the store', 2_000],
+  ['while it is compared', 'comparing', 1_000],
+])('a fence that is gone %s ends the import: servers may use the store', async (_, doing, done) => {
+  const { path } = await exported()
+  const store = memory({ clock })
+  let isLifted = false
+  const lift = (progress: MoveProgress) => {
+    if (isLifted || progress.doing !== doing || progress.done < done) return
+    isLifted = true
+    void store.moving?.fence(undefined)
+    void put(store, 'k4499')
+  }
+  await expect(importStore(store, path, lift)).rejects.toMatchObject({ code: 'STORE_NOT_FENCED' })
+  const found = await everything(store)
+  expect(found).toContainEqual({ key: 'k4499', value: 'x' })
+})
+
+test('what a store lost since it was cut off is found, and the same import brings it', async () => {
+  const { path, items } = await exported()
+  const store = memory({ clock })
+  await expect(importStore(store, path, cutOff(2_000))).rejects.toThrow('cut off')
+  await store.moving?.restore([{ key: 'k1' }], [])
+  await expect(importStore(store, path)).rejects.toMatchObject({ code: 'STORE_IMPORT_DIFFERS' })
+  expect(await importStore(store, path)).toMatchObject({ keys: KEYS, continued: 0 })
+  expect(await everything(store)).toEqual(items)
+})
+
+test('an import that is taken up again after its keys were forgotten begins anew', async () => {
+  const { path, items } = await exported()
+  const later = fakeClock(clock())
+  const store = memory({ clock: later, uptime: later.uptime })
+  await expect(importStore(store, path, cutOff(2_000))).rejects.toThrow('cut off')
+  later.advance(hours(25))
+  // A store forgets as it is written to.
+  for (let i = 0; i < KEYS; i++) await store.moving?.restore([{ key: 'none' }], [])
+  expect(await everything(store)).not.toContainEqual({ key: 'k4', value: '4' })
+  expect(await importStore(store, path)).toMatchObject({ keys: KEYS, continued: 0 })
+  expect(await everything(store)).toEqual(items)
 })
 
 test('what is not as in the file is found, and the store stays fenced', async () => {

@@ -12,6 +12,7 @@ import {
   movingOf,
   progressWrite,
   readImportProgress,
+  refuseUnlessBehindFence,
   refuseUnlessOurs,
 } from './fences.ts'
 import { type FileHeader, readExport } from './file.ts'
@@ -41,20 +42,16 @@ export const importStore = async (
   const moving = movingOf(store)
   const { header } = await readExport(path)
   const under = await readImportProgress(store)
-  const before = { ...(under ?? (await prepare(store, moving, header))), by: randomUUID() }
-  if (before.file !== header.id) {
-    const rule = 'must have no import of another file under way'
-    throw movingMistake('STORE_IMPORT_UNFINISHED', 'the store', rule, `one of ${before.file}`)
-  }
+  const begun = under ? resume(moving, header, under) : prepare(store, moving, header)
+  const before = { ...(await begun), by: randomUUID() }
   const expected = await checkFile(path, before.floor, onProgress)
   if (!before.compared) {
     await begin(store, moving, before, under === undefined)
     await fill({ store, path, before, expected, onProgress })
-    await compare(store, expected, onProgress)
-    await refuseUnlessOurs(store, before)
+    await compare(store, before, expected, onProgress)
     await moving.restore([progressWrite({ ...before, compared: true })], [])
   }
-  await forget(moving)
+  await forget(moving, header.id)
   return { ...expected, continued: before.done }
 }
 
@@ -72,8 +69,25 @@ async function prepare(store: Store, moving: Moving, header: FileHeader): Promis
     throw movingMistake('STORE_CLOCK_BEHIND', 'the store', rule, finding)
   }
   await refuseUnlessEmpty(store)
-  const floor = Math.ceil(Math.max(...clocks) / 1_000) + KEPT_FOR_MS
-  return { file: header.id, by: '', floor, done: 0, compared: false }
+  return { file: header.id, by: '', floor: floorAt(clocks), done: 0, compared: false }
+}
+
+const floorAt = (clocks: readonly number[]): number =>
+  Math.ceil(Math.max(...clocks) / 1_000) + KEPT_FOR_MS
+
+/** Goes on; but from the beginning where what was brought may be forgotten before all is compared. */
+async function resume(
+  moving: Moving,
+  header: FileHeader,
+  under: ImportProgress,
+): Promise<ImportProgress> {
+  if (under.file !== header.id) {
+    const rule = 'must have no import of another file under way'
+    throw movingMistake('STORE_IMPORT_UNFINISHED', 'the store', rule, `one of ${under.file}`)
+  }
+  const floor = floorAt((await moving.status()).clocks)
+  const isLate = floor - under.floor > KEPT_FOR_MS / 2
+  return isLate && !under.compared ? { ...under, floor, done: 0 } : under
 }
 
 /** Looks once more behind the fence: somebody may have used the store meanwhile. */
@@ -103,9 +117,17 @@ async function refuseUnlessEmpty(store: Store): Promise<void> {
   }
 }
 
-/** The fence first: whoever is cut off between the two finds what is left to do. */
-async function forget(moving: Moving): Promise<void> {
-  await moving.fence(undefined)
+/**
+ * The fence first: whoever is cut off between the two finds what is left to do. By then servers may have
+ * used the store, and another move may have fenced it: that fence is not ours to take away.
+ */
+async function forget(moving: Moving, id: string): Promise<void> {
+  const { fence } = await moving.status()
+  if (fence === importFence(id)) await moving.fence(undefined)
+  else if (fence !== undefined) {
+    const rule = 'must have no fence but that of this import for it to be taken away'
+    throw movingMistake('STORE_FENCED_OTHERWISE', 'the store', rule, fence)
+  }
   await moving.restore([{ key: IMPORT_KEY }], [])
 }
 
@@ -154,6 +176,7 @@ async function fill({ store, path, before, expected, onProgress }: Filling): Pro
   const flush = async (): Promise<void> => {
     const { writes, streams } = batch.take()
     await refuseUnlessOurs(store, before)
+    await refuseUnlessBehindFence(store, before)
     await restore(writes, streams)
     // After the rest: what it says is there is there. And never over what another one wrote.
     await refuseUnlessOurs(store, before)
@@ -230,6 +253,7 @@ const toWrite = ({ key, value, expiry }: Extract<StoreRecord, { kind: 'item' }>)
 
 async function compare(
   store: Store,
+  progress: ImportProgress,
   expected: ContentSummary,
   onProgress: OnProgress,
 ): Promise<void> {
@@ -242,7 +266,11 @@ async function compare(
     onProgress({ doing: 'comparing', done, total: Math.max(total, done) })
   }
   const found = count.summary()
+  await refuseUnlessOurs(store, progress)
+  await refuseUnlessBehindFence(store, progress)
   if (sameContent(found, expected)) return
+  // What is missing is brought by the same import, from the beginning.
+  await movingOf(store).restore([progressWrite({ ...progress, done: 0 })], [])
   const rule = `must hold what the file holds: ${describeSummary(expected)}; it stays fenced`
   throw movingMistake('STORE_IMPORT_DIFFERS', 'the store', rule, describeSummary(found))
 }

@@ -54,8 +54,10 @@ test('what is lost, added or changed comes to something else', () => {
   )
 })
 
-test('a stream of which nothing is left counts for nothing: not every store knows of it', () => {
-  expect(summaryOf([{ kind: 'stream', stream: 's', last: 9 }])).toEqual(summaryOf([]))
+test('a stream of which nothing is left counts, and so does its last position', () => {
+  const endingAt = (last: number) => summaryOf([{ kind: 'stream', stream: 's', last }])
+  expect(endingAt(9)).toMatchObject({ streams: 1, entries: 0 })
+  expect(endingAt(9).content).not.toBe(endingAt(8).content)
 })
 
 test('many records are counted one by one', () => {

@@ -112,7 +112,6 @@ async function* entryRecordsOf(
 /** How much there is, and a hash of all of it, in whatever order it came. */
 export interface ContentSummary {
   readonly keys: number
-  /** With something in them. */
   readonly streams: number
   readonly entries: number
   readonly content: string
@@ -157,33 +156,31 @@ const WORDS = 8
 export const countContent = (): ContentCount => {
   const sum = new Uint32Array(WORDS)
   const seen = pairSet()
-  const counts = { item: 0, entry: 0 }
-  const streams = new Set<string>()
+  const counts = { item: 0, stream: 0, entry: 0 }
   return {
     add: (record) => {
-      // Not every store knows of a stream once nothing is left in it: its entries speak for it.
-      if (record.kind === 'stream') return
       const digest = hash('sha256', canonical(record), 'buffer')
       if (!seen.add(digest.readUInt32BE(0), digest.readUInt32BE(4))) return
       counts[record.kind] += 1
-      if (record.kind === 'entry') streams.add(record.stream)
       for (let word = 0; word < WORDS; word++) {
         sum[word] = (sum[word] ?? 0) + digest.readUInt32BE(word * 4)
       }
     },
     summary: () => ({
       keys: counts.item,
-      streams: streams.size,
+      streams: counts.stream,
       entries: counts.entry,
       content: [...sum].map((word) => word.toString(16).padStart(8, '0')).join(''),
     }),
   }
 }
 
-function canonical(record: Exclude<StoreRecord, { kind: 'stream' }>): string {
+function canonical(record: StoreRecord): string {
   switch (record.kind) {
     case 'item':
       return JSON.stringify(['k', record.key, record.value, record.expiry ?? null])
+    case 'stream':
+      return JSON.stringify(['s', record.stream, record.last])
     case 'entry':
       return JSON.stringify(['e', record.stream, record.position, record.entry])
     default:

@@ -44,8 +44,10 @@ export const postgresMoving = (
     },
     restore: async (writes, streams) => {
       checkRestored(writes, streams)
-      const kept = writes.filter(({ value }) => value !== undefined)
-      const gone = writes.filter(({ value }) => value === undefined)
+      // One statement takes a row once: of a key that is named twice the last word counts, as elsewhere.
+      const words = [...new Map(writes.map((write) => [write.key, write])).values()]
+      const kept = words.filter(({ value }) => value !== undefined)
+      const gone = words.filter(({ value }) => value === undefined)
       // A clock that overrides the server's tells only how long it still is.
       if (kept.length > 0) await ask(sql.putItems, [...columnsOf(kept), clock?.() ?? null])
       if (gone.length > 0) await ask(sql.removeItems, [gone.map(({ key }) => key)])
@@ -70,14 +72,17 @@ const statementsFor = (schema: string) => ({
       lived + greatest(0, w.expires_at + ahead - at)
     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w(key, value, expires_at),
       (SELECT lived, at, at - coalesce($4::bigint, at) AS ahead
-       FROM ${schema}.life, ${schema}.micros() AS at) AS now
+       FROM ${schema}.life, ${schema}.micros() AS at, ${schema}.durable()) AS now
     ON CONFLICT (key) DO UPDATE SET value = excluded.value,
       expires_at = excluded.expires_at, keep_until = excluded.keep_until`,
-  removeItems: `DELETE FROM ${schema}.items WHERE key = ANY ($1)`,
+  removeItems: `DELETE FROM ${schema}.items USING ${schema}.durable() WHERE key = ANY ($1)`,
   putEntries: `INSERT INTO ${schema}.entries (stream, position, entry)
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[]) ON CONFLICT DO NOTHING`,
+    SELECT e.* FROM unnest($1::text[], $2::bigint[], $3::text[]) AS e, ${schema}.durable()
+    ON CONFLICT DO NOTHING`,
   putStreams: `INSERT INTO ${schema}.streams AS s (stream, last)
-    SELECT * FROM unnest($1::text[], $2::bigint[])
+    SELECT h.stream, max(h.last)
+    FROM unnest($1::text[], $2::bigint[]) AS h(stream, last), ${schema}.durable()
+    GROUP BY h.stream
     ON CONFLICT (stream) DO UPDATE SET last = greatest(s.last, excluded.last)`,
 })
 

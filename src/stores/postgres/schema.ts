@@ -66,6 +66,14 @@ CREATE TABLE ${schema}.life (lived bigint NOT NULL, fence text);
 CREATE FUNCTION ${schema}.micros() RETURNS bigint LANGUAGE sql VOLATILE AS
   $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
 INSERT INTO ${schema}.life VALUES (0, NULL);
+
+-- What is under way is on the disk before its answer, though the database does not wait by default.
+CREATE FUNCTION ${schema}.durable() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+END $$;
 `
 
 /**
@@ -91,9 +99,7 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'headgate needs transactions that are read committed';
   END IF;
-  IF current_setting('synchronous_commit') = 'off' THEN
-    PERFORM set_config('synchronous_commit', 'on', true);
-  END IF;
+  PERFORM ${schema}.durable();
   PERFORM 1 FROM ${schema}.locks WHERE id IN (
     SELECT hashtext(k) & 16383 FROM unnest(e_key, e_value) AS e(k, v) WHERE v IS NULL
     UNION
@@ -223,6 +229,7 @@ END $$;
 const fence = (schema: string): string => `
 CREATE FUNCTION ${schema}.fence(why text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+  PERFORM ${schema}.durable();
   -- Others wait behind us: not for as long as somebody copies the database.
   PERFORM set_config('lock_timeout', '1500', true);
   LOCK TABLE ${schema}.life IN ACCESS EXCLUSIVE MODE;

@@ -145,7 +145,7 @@ const postgresPages = ({ ask, schema }: PostgresPlaces, clock: Clock | undefined
       return found.map(toItem)
     },
     trim: async (stream, before) => {
-      const trim = `WITH fence AS (SELECT fence FROM ${schema}.life), gone AS (
+      const trim = `WITH fence AS (SELECT fence FROM ${schema}.life, ${schema}.durable()), gone AS (
         DELETE FROM ${schema}.entries WHERE stream = $1 AND position IN (
           SELECT position FROM ${schema}.entries
           WHERE stream = $1 AND position < $2 ORDER BY position LIMIT ${TRIM_BATCH}

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { openLine } from '../remote/line.ts'
 import { checkFitness } from './fitness.ts'
 import { redisNames } from './names.ts'
+import { ALL_SLOTS } from './slots.ts'
 
 /** A server of some version that holds some format. */
 const check = (version: string, format: string | null) => {
@@ -10,7 +11,7 @@ const check = (version: string, format: string | null) => {
   const link = {
     call,
     run: () => Promise.reject(new Error('not run')),
-    nodes: () => [{ name: '', call }],
+    masters: async () => [{ id: '', slots: ALL_SLOTS, call }],
     subscribe: () => () => {},
     close: async () => {},
   }

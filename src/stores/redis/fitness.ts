@@ -16,8 +16,7 @@ export const checkFitness = async (
   thing: string,
   { link, line, names }: { link: RedisLink; line: ServerLine; names: RedisNames },
 ): Promise<void> => {
-  for (const { call } of link.nodes()) {
-    const info = String(await line.ask(() => call('INFO', 'server')))
+  for (const info of await line.ask(() => serverInfos(link))) {
     const version = infoField(info, 'redis_version') ?? ''
     if (!(Number.parseInt(version, 10) >= OLDEST)) {
       const rule = `must be Redis ${OLDEST}.0 or newer`
@@ -31,6 +30,16 @@ export const checkFitness = async (
   }
 }
 
+/** Of a cluster those that are out of reach are left out: what lies elsewhere is served without them. */
+async function serverInfos(link: RedisLink): Promise<readonly string[]> {
+  const nodes = await link.masters()
+  const asked = await Promise.allSettled(nodes.map(({ call }) => call('INFO', 'server')))
+  const failed = asked.filter((one) => one.status === 'rejected').map(({ reason }) => reason)
+  for (const reason of failed) if (isRedisReply(reason)) throw reason
+  if (failed.length === nodes.length) throw failed[0]
+  return asked.flatMap((one) => (one.status === 'fulfilled' ? [String(one.value)] : []))
+}
+
 /**
  * Why a Redis server may lose what it acknowledged, in words; none where it does not. A lost count of
  * requests admits some again; a lost charge of money or of an attempt at a PIN hands it out twice, so that
@@ -40,7 +49,8 @@ export const findLosses = async (
   { link, line }: { link: RedisLink; line: ServerLine },
   kind: RedisAddress['kind'],
 ): Promise<readonly string[]> => {
-  const found = await Promise.all(link.nodes().map((node) => lossesOf(node, line)))
+  const nodes = await line.ask(link.masters)
+  const found = await Promise.all(nodes.map((node) => lossesOf(node, line)))
   return [...new Set([...FAILOVER[kind], ...found.flat()])]
 }
 
@@ -71,7 +81,7 @@ export const inspectRedis = async ({
   line: ServerLine
   names: RedisNames
 }): Promise<Readonly<Record<string, string | number>>> => {
-  const nodes = link.nodes()
+  const nodes = await line.ask(link.masters)
   const infos = await Promise.all(
     nodes.map(({ call }) => line.ask(async () => String(await call('INFO')))),
   )

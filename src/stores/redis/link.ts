@@ -1,15 +1,20 @@
 /** The connection to a Redis server, to the master under Sentinel or to a cluster, through ioredis, set up so that nothing is sent twice. */
 import { Cluster, Redis } from 'ioredis'
+import { assert } from '../../core/errors.ts'
 import { type Span, toMillis } from '../../core/time.ts'
 import type { RedisAddress } from './address.ts'
 import type { Script } from './scripts.ts'
+import { ALL_SLOTS, slotsIn } from './slots.ts'
 
 export interface RedisLink {
   /** In a cluster it goes where its first key is. */
   call(command: string, ...args: readonly (string | number)[]): Promise<unknown>
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** The servers that take writes, in an order of their own; one, but in a cluster. */
-  nodes(): readonly RedisNode[]
+  /**
+   * The servers that take writes; one, but in a cluster, which is asked each time: the connections that
+   * happen to be open say nothing of a server whose connection was cut.
+   */
+  masters(): Promise<readonly RedisNode[]>
   /**
    * Hears what is published, until the returned function is called, over a connection of its own that is
    * opened again when it is lost. `listening` is told when it begins and when it ends.
@@ -23,7 +28,9 @@ export interface RedisLink {
 }
 
 export interface RedisNode {
-  readonly name: string
+  /** Of a cluster the id that it has for good. */
+  readonly id: string
+  readonly slots: ReadonlySet<number>
   call(command: string, ...args: readonly (string | number)[]): Promise<unknown>
 }
 
@@ -71,7 +78,7 @@ function serverLink(address: RedisAddress, options: LinkOptions): RedisLink {
     retryStrategy: () => RECONNECT_MS,
   })
   const link = linkOf(client)
-  return { ...link, nodes: () => [{ name: '', call: link.call }] }
+  return { ...link, masters: async () => [{ id: '', slots: ALL_SLOTS, call: link.call }] }
 }
 
 /** Asked anew at each connection which server is the master; and told when that changes. */
@@ -98,22 +105,55 @@ function clusterLink(address: RedisAddress, options: LinkOptions): RedisLink {
     slotsRefreshTimeout: toMillis(options.timeout),
     clusterRetryStrategy: () => RECONNECT_MS,
   })
+  const link = linkOf(client)
   return {
-    ...linkOf(client),
-    nodes: () =>
-      client
-        .nodes('master')
-        .map((node) => ({
-          name: `${node.options.host}:${node.options.port}`,
-          call: (command: string, ...args: readonly (string | number)[]) =>
-            node.call(command, ...args),
-        }))
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ...link,
+    masters: async () => {
+      const found = mastersIn(await link.call('CLUSTER', 'SLOTS'))
+      if (found.some(({ address }) => connectionTo(client, address) === undefined)) {
+        await refreshed(client)
+      }
+      return found.map(({ address, id, slots }) => ({
+        id,
+        slots,
+        call: async (command, ...args) =>
+          connectionTo(client, address)?.call(command, ...args) ??
+          Promise.reject(new Error(`no connection to ${address}`)),
+      }))
+    },
   }
 }
 
+interface ClusterMaster {
+  readonly id: string
+  readonly address: string
+  readonly slots: Set<number>
+}
+
+/** What CLUSTER SLOTS tells: of each range its first and last slot, its master, its replicas. */
+function mastersIn(reply: unknown): readonly ClusterMaster[] {
+  assert(Array.isArray(reply), 'CLUSTER SLOTS answers a list')
+  const found = new Map<string, ClusterMaster>()
+  for (const [first, last, [host, port, name]] of reply) {
+    const id = String(name)
+    const master = found.get(id) ?? { id, address: `${host}:${port}`, slots: new Set() }
+    for (const slot of slotsIn(`${first}-${last}`)) master.slots.add(slot)
+    found.set(id, master)
+  }
+  return [...found.values()]
+}
+
+const connectionTo = (client: Cluster, address: string): Redis | undefined =>
+  client.nodes('master').find(({ options }) => `${options.host}:${options.port}` === address)
+
+/** ioredis lets go of a server whose connection was cut, and finds it again only when it looks anew. */
+const refreshed = (client: Cluster): Promise<void> =>
+  new Promise((resolve, reject) => {
+    client.refreshSlotsCache((error) => (error ? reject(error) : resolve()))
+  })
+
 /** What a server and a cluster have in common. */
-function linkOf(client: Redis | Cluster): Omit<RedisLink, 'nodes'> {
+function linkOf(client: Redis | Cluster): Omit<RedisLink, 'masters'> {
   // What is wrong with the connection: a call that finds none is told only that it was not tried again.
   let trouble: Error | undefined
   client.on('error', (error: Error) => {

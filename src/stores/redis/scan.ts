@@ -1,4 +1,5 @@
 /** All that Headgate keeps on a Redis server or cluster, for those who move it. */
+import { assert, StoreError } from '../../core/errors.ts'
 import { indexOf } from '../../core/names.ts'
 import type {
   KeptItem,
@@ -17,6 +18,7 @@ import { infoField } from './fitness.ts'
 import { isRedisReply, type RedisNode } from './link.ts'
 import type { RedisPlaces } from './pages.ts'
 import { RESTORE_ENTRIES } from './scripts.ts'
+import { ALL_SLOTS, rangesOf, slotsIn } from './slots.ts'
 
 interface MovingOptions extends RedisPlaces {
   /** The claims of every partition: a fence takes their place. */
@@ -27,7 +29,7 @@ export const redisMoving = (options: MovingOptions): Moving => {
   const { link, line, names, allClaims, clock } = options
   return {
     status: async () => {
-      const nodes = link.nodes()
+      const nodes = await line.ask(link.masters)
       const clocks = clock ? [clock()] : await line.ask(() => Promise.all(nodes.map(timeAt)))
       const sizes = await line.ask(() => Promise.all(nodes.map(({ call }) => call('DBSIZE'))))
       const keys = sizes.reduce((sum: number, size) => sum + Number(size), 0)
@@ -53,7 +55,7 @@ export const redisMoving = (options: MovingOptions): Moving => {
     },
     restore: async (writes, streams) => {
       checkRestored(writes, streams)
-      const [first] = link.nodes()
+      const [first] = await line.ask(link.masters)
       const ahead = first === undefined ? 0 : await line.ask(() => aheadOf(clock, first))
       await inParts(writes, (part) =>
         line.ask(() => Promise.all(part.map((write) => restoreItem(options, write, ahead)))),
@@ -127,12 +129,19 @@ async function restoreStream(
 
 // Names, page by page.
 
-/** Where a scan goes on: at which server, from where, and what its last answer had too much of. */
+/**
+ * Where a scan goes on: at which server, from where, and what its last answer had too much of. It is over
+ * once every slot was shown whole by one server, whichever servers had them by then: after a failover
+ * that is another one.
+ */
 interface ScanSpot {
   readonly node: string
   /** Which run of that server: after a restart its cursors mean other places, and keys would be passed over. */
   readonly run: string
   readonly cursor: string
+  readonly done: ReadonlySet<number>
+  /** Those that the server has had since it was begun with. */
+  readonly slots: ReadonlySet<number>
   readonly names: readonly string[]
 }
 
@@ -147,13 +156,13 @@ export async function scanRedis(
   limit: number,
 ): Promise<ScanPage> {
   const { node, names, next } = await scanNames(places, places.names.allKeys, from, limit)
-  const items = node === undefined ? [] : await places.line.ask(() => itemsOf(node, names, places))
+  const items = await places.line.ask(() => itemsOf(node, names, places))
   return { items, ...(next !== undefined && { next }) }
 }
 
 interface NamesPage {
-  /** Where these names are; undefined if there is no server at all. */
-  readonly node: RedisNode | undefined
+  /** Where these names are. */
+  readonly node: RedisNode
   readonly names: readonly string[]
   readonly next: string | undefined
 }
@@ -165,29 +174,55 @@ async function scanNames(
   from: string,
   limit: number,
 ): Promise<NamesPage> {
-  const nodes = link.nodes()
+  const nodes = await line.ask(link.masters)
+  refuseUncovered(nodes)
   const spot = readSpot(from)
-  const at = Math.max(
-    0,
-    nodes.findIndex(({ name }) => name === spot?.node),
-  )
-  const node = nodes[at]
-  if (node === undefined) return { node, names: [], next: undefined }
+  const done = spot?.done ?? NO_SLOTS
+  const node =
+    nodes.find(({ id }) => id === spot?.node) ??
+    nodes.find(({ slots }) => without(slots, done).size > 0)
+  assert(node !== undefined, 'what is not done is at some server')
   const run = await line.ask(() => runOf(node))
-  const isSame = spot?.node === node.name && spot.run === run
-  const here = isSame ? spot : { node: node.name, run, cursor: START, names: [] }
+  const isSame = spot?.node === node.id && spot.run === run
+  const { cursor, slots, names } = isSame ? spot : { cursor: START, slots: node.slots, names: [] }
   const found =
-    here.names.length > 0 ? here : await line.ask(() => scanNode(node, here.cursor, pattern, limit))
+    names.length > 0
+      ? { cursor, names }
+      : await line.ask(() => scanNode(node, cursor, pattern, limit))
   const shown = found.names.slice(0, limit)
   const rest = found.names.slice(limit)
+  const still = both(slots, node.slots)
   if (rest.length > 0 || found.cursor !== START) {
-    const next = writeSpot({ node: node.name, run, cursor: found.cursor, names: rest })
-    return { node, names: shown, next }
+    const here = { node: node.id, run, cursor: found.cursor, done, slots: still, names: rest }
+    return { node, names: shown, next: writeSpot(here) }
   }
-  const after = nodes[at + 1]
-  const next = after && writeSpot({ node: after.name, run: '', cursor: START, names: [] })
-  return { node, names: shown, next }
+  const all = new Set([...done, ...still])
+  const left = nodes.find((other) => without(other.slots, all).size > 0)
+  if (left === undefined) return { node, names: shown, next: undefined }
+  const after = { node: left.id, run: '', cursor: START, done: all, slots: NO_SLOTS, names: [] }
+  return { node, names: shown, next: writeSpot(after) }
 }
+
+/** What lies in a slot that no server has is not there to be seen: a part is never shown as all. */
+function refuseUncovered(nodes: readonly RedisNode[]): void {
+  const covered = new Set(nodes.flatMap(({ slots }) => [...slots]))
+  const missing = without(ALL_SLOTS, covered)
+  if (missing.size === 0) return
+  throw new StoreError({
+    code: 'STORE_UNAVAILABLE',
+    thing: 'the Redis Cluster store',
+    rule: 'must have a server for every slot',
+    finding: `none for ${rangesOf(missing)}`,
+  })
+}
+
+const NO_SLOTS: ReadonlySet<number> = new Set()
+
+const both = (some: ReadonlySet<number>, others: ReadonlySet<number>): ReadonlySet<number> =>
+  new Set([...some].filter((slot) => others.has(slot)))
+
+const without = (some: ReadonlySet<number>, others: ReadonlySet<number>): ReadonlySet<number> =>
+  new Set([...some].filter((slot) => !others.has(slot)))
 
 async function scanNode(
   node: RedisNode,
@@ -232,15 +267,16 @@ const timeAt = async ({ call }: RedisNode): Promise<Instant> => {
 const runOf = async ({ call }: RedisNode): Promise<string> =>
   infoField(String(await call('INFO', 'server')), 'run_id') ?? ''
 
-const writeSpot = ({ node, run, cursor, names }: ScanSpot): string =>
-  JSON.stringify([node, run, cursor, ...names])
+const writeSpot = ({ node, run, cursor, done, slots, names }: ScanSpot): string =>
+  JSON.stringify([node, run, cursor, rangesOf(done), rangesOf(slots), ...names])
 
 /** Undefined for a cursor that is none of ours: the scan then begins anew. */
 function readSpot(text: string): ScanSpot | undefined {
   try {
-    const [node, run, cursor, ...names] = replyRows(JSON.parse(text)).map(String)
+    const [node, run, cursor, done, slots, ...names] = replyRows(JSON.parse(text)).map(String)
     if (node === undefined || run === undefined || cursor === undefined) return undefined
-    return { node, run, cursor, names }
+    if (done === undefined || slots === undefined) return undefined
+    return { node, run, cursor, done: slotsIn(done), slots: slotsIn(slots), names }
   } catch {
     return undefined
   }

@@ -4,6 +4,31 @@ import { tagOf } from '../../core/names.ts'
 
 const SLOTS = 16_384
 
+export const ALL_SLOTS: ReadonlySet<number> = new Set(Array.from({ length: SLOTS }, (_, i) => i))
+
+/** Slots as text: `0-99,300`. */
+export const rangesOf = (slots: ReadonlySet<number>): string => {
+  const ranges: { first: number; last: number }[] = []
+  for (const slot of [...slots].sort((a, b) => a - b)) {
+    const range = ranges.at(-1)
+    if (range?.last === slot - 1) range.last = slot
+    else ranges.push({ first: slot, last: slot })
+  }
+  return ranges
+    .map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`))
+    .join()
+}
+
+/** What is no slot is left out. */
+export const slotsIn = (ranges: string): ReadonlySet<number> => {
+  const slots = new Set<number>()
+  for (const [, first, last = first] of ranges.matchAll(/(\d+)(?:-(\d+))?/g)) {
+    const beyond = Math.min(SLOTS, Number(last) + 1)
+    for (let slot = Number(first); slot < beyond; slot++) slots.add(slot)
+  }
+  return slots
+}
+
 /** Throws if the name has no tag: then Redis would hash all of it, our prefix included. */
 export const slotOfName = (name: string): number => {
   const tag = tagOf(name)

@@ -239,7 +239,8 @@ function serverThat(run: () => Promise<unknown>, settings: OptimistSettings = {}
       step({ now: NOW, read: (...keys) => keys.map(() => undefined) }).result,
     drained: async () => {},
   }
-  const link = { call: run, run, nodes: () => [], subscribe: () => () => {}, close: async () => {} }
+  const masters = async () => []
+  const link = { call: run, run, masters, subscribe: () => () => {}, close: async () => {} }
   const thing = 'the store'
   const line = openLine({ thing, isAnswer: () => true })
   const names = redisNames('')

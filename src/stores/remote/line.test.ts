@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeMistake } from '../../core/errors.ts'
 import { millis, seconds, span } from '../../core/time.ts'
+import { storeFenced } from '../fence.ts'
 import { openLine, openLines, type StoreEvent } from './line.ts'
 
 class Answered extends Error {}
@@ -100,6 +101,19 @@ describe('once nobody answers', () => {
     await expect(ask(unwell)).rejects.toThrow('out of memory')
     expect(await ask(fine)).toBe('fine')
   })
+})
+
+test('a server that answers with a fence is there again', async () => {
+  const { ask, asked, pass } = setting()
+  const fenced = storeFenced('the store', 'export-1')
+  const refuse = async () => {
+    throw fenced
+  }
+  await expect(ask(silence)).rejects.toEqual(UNAVAILABLE)
+  pass(millis(500))
+  await expect(ask(refuse)).rejects.toBe(fenced)
+  expect(await ask(fine)).toBe('fine')
+  expect(asked()).toBe(3)
 })
 
 describe('those who run it are told', () => {

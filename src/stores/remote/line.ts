@@ -91,7 +91,11 @@ export const openLine = (options: LineOptions): ServerLine => {
         answered('answered')
         return found
       } catch (cause) {
-        if (cause instanceof HeadgateError) throw cause
+        if (cause instanceof HeadgateError) {
+          // Somebody answered, and what was answered breaks a rule of ours: a fence, say.
+          answered('refused')
+          throw cause
+        }
         failed(cause)
         throw unavailable(thing, cause)
       }

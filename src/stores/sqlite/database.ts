@@ -58,12 +58,12 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE entries RENAME TO old_entries;
    DROP INDEX entries_by_stream;
    CREATE TABLE entries (
-     stream   TEXT NOT NULL,
-     position INTEGER NOT NULL,
-     entry    TEXT NOT NULL,
+     stream TEXT NOT NULL, position INTEGER NOT NULL, entry TEXT NOT NULL,
      PRIMARY KEY (stream, position)
    ) STRICT;
    INSERT INTO entries SELECT stream, position, entry FROM old_entries ORDER BY position;
+   -- Where a stream goes on of which nothing is left, or whose last entries were trimmed elsewhere.
+   CREATE TABLE heads (stream TEXT PRIMARY KEY NOT NULL, last INTEGER NOT NULL) STRICT, WITHOUT ROWID;
    -- All that a group of calls must know of the file, in the row that it reads anyway.
    ALTER TABLE lived ADD COLUMN last_position INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE lived ADD COLUMN fence TEXT;

@@ -43,6 +43,8 @@ export interface Statements {
   /** Once more is as once. */
   restoreEntry(stream: string, { position, entry }: Entry): void
   recordLast(position: number): void
+  /** Of a stream whose last entry is not there to tell it. */
+  recordHead({ stream, last }: StreamHead): void
   entries(stream: string, after: number, limit: number): Entry[]
   /** Forgets at most `limit` entries; answers how many. */
   trim(stream: string, before: number, limit: number): number
@@ -75,6 +77,7 @@ export function prepareStatements(db: Database): Statements {
   const append = db.prepare('INSERT INTO entries (stream, position, entry) VALUES (?, ?, ?)')
   const entries = db.prepare(ENTRIES)
   const trim = db.prepare(TRIM)
+  const keepHead = db.prepare(KEEP_HEAD)
   const range = db.prepare(RANGE)
   const scan = db.prepare(SCAN)
   const streams = db.prepare(STREAMS)
@@ -82,6 +85,7 @@ export function prepareStatements(db: Database): Statements {
   const restoreEntry = db.prepare(
     'INSERT OR IGNORE INTO entries (stream, position, entry) VALUES (?, ?, ?)',
   )
+  const recordHead = db.prepare(`INSERT INTO heads VALUES (?, ?) ${LATER_HEAD}`)
   const recordLast = db.prepare('UPDATE lived SET last_position = ?')
   const keyBeyond = db.prepare('SELECT key FROM items WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?')
   const forget = db.prepare(`DELETE FROM items WHERE key > ? AND key <= ? AND ${FORGETTABLE}`)
@@ -103,8 +107,12 @@ export function prepareStatements(db: Database): Statements {
     append: (stream, { position, entry }) => void append.run(stream, position, entry),
     restoreEntry: (stream, { position, entry }) => void restoreEntry.run(stream, position, entry),
     recordLast: (position) => void recordLast.run(position),
+    recordHead: ({ stream, last }) => void recordHead.run(stream, last),
     entries: (stream, after, limit) => entries.all(stream, after, limit).map(toEntry),
-    trim: (stream, before, limit) => Number(trim.run(stream, stream, before, limit).changes),
+    trim: (stream, before, limit) => {
+      keepHead.run(stream, stream)
+      return Number(trim.run(stream, stream, before, limit).changes)
+    },
     range: (index, after, limit) => {
       // No index has such a name; a key may.
       if (index.includes('#')) return []
@@ -112,7 +120,7 @@ export function prepareStatements(db: Database): Statements {
       return range.all(justBeyond(after), first, beyond, limit).map(toItem)
     },
     scan: (after, limit) => scan.all(after, limit).map(toKeptItem),
-    streams: (after, limit) => streams.all(after, limit).map(toStreamHead),
+    streams: (after, limit) => streams.all(after, after, limit).map(toStreamHead),
     countKeys: () => numberIn(countKeys.get(), 'keys'),
     keyBeyond: (after, distance) => textOf(keyBeyond.get(after, distance - 1), 'key'),
     forget: (after, last, now, lived) =>
@@ -146,14 +154,25 @@ const justBeyond = (key: Key): string => (key === '' ? '' : `${key}\u0001`)
 
 const SCAN = 'SELECT key, value, expires_at FROM items WHERE key > ? ORDER BY key LIMIT ?'
 
+const LATER_HEAD = 'ON CONFLICT (stream) DO UPDATE SET last = max(last, excluded.last)'
+
+/** Trimming is rare: so that appending need not, it keeps what the entries would have told. */
+const KEEP_HEAD = `INSERT INTO heads SELECT ?, max(position) FROM entries WHERE stream = ?
+  GROUP BY stream ${LATER_HEAD}`
+
+const nextAfter = (stream: string): string => `(SELECT min(stream) FROM (
+    SELECT min(stream) AS stream FROM entries WHERE stream > ${stream}
+    UNION ALL SELECT min(stream) FROM heads WHERE stream > ${stream}))`
+
 /** From one stream to the next, whatever each holds. */
 const STREAMS = `WITH RECURSIVE names(stream) AS (
-    SELECT min(stream) FROM entries WHERE stream > ?
+    SELECT ${nextAfter('?')}
     UNION ALL
-    SELECT (SELECT min(stream) FROM entries WHERE stream > names.stream)
-    FROM names WHERE names.stream IS NOT NULL
+    SELECT ${nextAfter('names.stream')} FROM names WHERE names.stream IS NOT NULL
   )
-  SELECT stream, (SELECT max(position) FROM entries WHERE stream = names.stream) AS last
+  SELECT stream, max(
+    coalesce((SELECT max(position) FROM entries WHERE stream = names.stream), 0),
+    coalesce((SELECT last FROM heads WHERE stream = names.stream), 0)) AS last
   FROM names WHERE stream IS NOT NULL LIMIT ?`
 
 const toItem = (row: unknown): Item => ({ key: column(row, 'key'), value: column(row, 'value') })

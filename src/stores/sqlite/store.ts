@@ -220,8 +220,9 @@ function restoreItem(sql: Statements, { key, value, expiresAt }: Write, shift: n
 }
 
 function restoreStreams(sql: Statements, streams: readonly RestoredStream[], newest: number): void {
-  for (const { stream, entries } of streams) {
+  for (const { stream, last, entries } of streams) {
     for (const entry of entries) sql.restoreEntry(stream, entry)
+    if (last > (entries.at(-1)?.position ?? 0)) sql.recordHead({ stream, last })
   }
   const last = Math.max(newest, ...streams.map((head) => head.last))
   if (last > newest) sql.recordLast(last)

@@ -74,6 +74,22 @@ export const movingCases: CaseBodies = {
     assert.deepEqual(await streamsOf(store), expected)
   },
 
+  'a stream that was trimmed to nothing is listed with the last position that it gave': async ({
+    store,
+  }) => {
+    await movingOf(store).restore([], [{ stream: 't', last: 9, entries: [] }])
+    for (const i of upTo(2)) await append(store, 's', String(i))
+    const [, { position: last = 0 } = {}] = await store.read('s', 0, 10)
+    await store.trim('s', last + 1)
+    assert.deepEqual(await streamsOf(store), [
+      { stream: 's', last },
+      { stream: 't', last: 9 },
+    ])
+    await append(store, 't', 'new')
+    const [added] = await store.read('t', 0, 10)
+    assert.deepEqual((await streamsOf(store))[1], { stream: 't', last: added?.position })
+  },
+
   'what is put back is as it was: values, lists, positions; and streams go on beyond them': async ({
     store,
   }) => {
@@ -106,6 +122,19 @@ export const movingCases: CaseBodies = {
     }
     await moving.restore([{ key: 'list#b' }], [])
     assert.deepEqual(await store.range('list', '', 10), [])
+  },
+
+  'what is put back twice at once, as a scan may show it twice, is there once': async ({
+    store,
+  }) => {
+    const moving = movingOf(store)
+    const head = { stream: 's', last: 3, entries: [{ position: 3, entry: 'at 3' }] }
+    await moving.restore(
+      [{ key: 'a', value: '1' }, { key: 'b', value: '1' }, { key: 'a', value: '2' }, { key: 'b' }],
+      [head, head],
+    )
+    assert.deepEqual(await look(store, 'a', 'b'), ['2', undefined])
+    assert.deepEqual(await store.read('s', 0, 10), head.entries)
   },
 
   'a stream of which nothing is left goes on beyond its last position': async ({ store }) => {
