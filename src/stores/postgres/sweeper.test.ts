@@ -17,7 +17,7 @@ describe.skipIf(place === undefined)('on a real server', () => {
   /** Resolves when no sweep is under way. */
   const swept = async () => {
     const text = `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()
-      AND query LIKE '%${place.name}.sweep(%'`
+      AND query LIKE '%${place.name}".sweep(%'`
     // Once more: so that its answer has arrived too.
     for (let quiet = 0; quiet < 3; ) quiet = (await pool.query(text)).rowCount === 0 ? quiet + 1 : 0
   }
