@@ -67,6 +67,20 @@ describe.skipIf(place === undefined)('on a real server', () => {
     expect(await count('old%')).toBe(500)
   })
 
+  test('nothing is forgotten behind a fence: the store is being moved', async () => {
+    const { store, write } = await setting()
+    await write('old', 50, minutes(1))
+    await age(hours(1))
+    await store.moving?.fence('of a test')
+    const sweep = () => pool.query(`SELECT * FROM ${place.name}.sweep('', 1000, ${hours(2)}, 0)`)
+    await sweep()
+    expect(await count('old%')).toBe(50)
+    await store.moving?.fence(undefined)
+    await sweep()
+    expect(await count('old%')).toBe(0)
+    await store.close()
+  })
+
   test('a clock that stepped back lets nothing expire before its time', async () => {
     const { clock, store, write } = await setting()
     await write('old', 500, minutes(1))
