@@ -160,6 +160,34 @@ test('a clock that is behind what the file holds is refused, and named', async (
   expect(await fenceOf(store)).toBeUndefined()
 })
 
+test('of several clocks the one that is furthest behind counts', async () => {
+  const { path } = await exported()
+  const store = memory({ clock })
+  const moving = store.moving ?? fail()
+  const clocks = [after(clock(), seconds(5)), after(clock(), seconds(-30))]
+  const status = async () => ({ ...(await moving.status()), clocks })
+  await expect(
+    importStore({ ...store, moving: { ...moving, status } }, path),
+  ).rejects.toMatchObject({ code: 'STORE_CLOCK_BEHIND', finding: 'one that is 30 s behind' })
+})
+
+test('a store that somebody used until the fence stood is refused, and given back', async () => {
+  const { path } = await exported()
+  const store = memory({ clock })
+  const moving = store.moving ?? fail()
+  const fence: Moving['fence'] = async (why) => {
+    if (why !== undefined) await put(store, 'mine')
+    await moving.fence(why)
+  }
+  await expect(importStore({ ...store, moving: { ...moving, fence } }, path)).rejects.toMatchObject(
+    { code: 'STORE_NOT_EMPTY', finding: 'the key mine' },
+  )
+  expect([await everything(store), await fenceOf(store)]).toEqual([
+    [{ key: 'mine', value: 'x' }],
+    undefined,
+  ])
+})
+
 test('while one file is imported another is refused, and the fence cannot be taken away', async () => {
   const [one, other] = [await exported(), await exported()]
   const store = memory({ clock })

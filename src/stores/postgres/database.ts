@@ -89,7 +89,7 @@ function subscribeAt(
       await client.end()
       return
     }
-    await client.query(`LISTEN ${channel}`)
+    await client.query(`LISTEN "${channel}"`)
     listening(true)
     await new Promise((resolve) => client.once('end', resolve))
     listening(false)

@@ -3,7 +3,7 @@ import { type MakeMistake, makeMistake } from '../../core/errors.ts'
 
 /**
  * - `POSTGRES_URL_INVALID`: the URL names no database.
- * - `POSTGRES_SCHEMA_INVALID`: a name that a schema cannot have without quotes.
+ * - `POSTGRES_SCHEMA_INVALID`: a name of other than lower-case letters, digits and underscores, or of PostgreSQL's own.
  * - `POSTGRES_DENIED`: the server does not let us in, or not make our schema.
  * - `POSTGRES_TOO_OLD`: a server older than we use.
  * - `POSTGRES_FORMAT_NEWER`: holds data of a newer Headgate.

@@ -11,7 +11,7 @@ const OLDEST = 14
 /** Any number of servers may do this at once: one does it, the others wait and find it done. */
 export const prepareSchema = async (
   thing: string,
-  { ask: askServer, schema }: PostgresPlaces,
+  { ask: askServer, schema, name }: PostgresPlaces,
 ): Promise<void> => {
   const ask = (text: string) =>
     askServer(text).catch((error: unknown) => refuseDenial(thing, error))
@@ -28,7 +28,7 @@ export const prepareSchema = async (
     return Number(row?.['number'])
   }
   const found = server?.['formatted'] === true ? await format() : 0
-  if (found < FORMAT) await ask(migration(schema))
+  if (found < FORMAT) await ask(migration(name))
   const reached = await format()
   if (reached > FORMAT) {
     const rule = `holds data of format ${FORMAT}, which is all that this version reads`
@@ -40,6 +40,7 @@ export const prepareSchema = async (
 export const inspectPostgres = async ({
   ask,
   schema,
+  name,
 }: PostgresPlaces): Promise<Readonly<Record<string, string | number>>> => {
   const [row = {}] = await ask(`SELECT current_setting('server_version') AS version,
       (SELECT number FROM ${schema}.format) AS format,
@@ -49,7 +50,7 @@ export const inspectPostgres = async ({
       current_setting('default_transaction_isolation') AS isolation,
       pg_is_in_recovery()::text AS standby,
       (SELECT count(*) FROM pg_stat_replication)::integer AS replicas,
-      has_schema_privilege('${schema}', 'CREATE')::text AS "may create",
+      has_schema_privilege('${name}', 'CREATE')::text AS "may create",
       (SELECT bool_and(pg_get_userbyid(relowner) = current_user) FROM pg_class
         WHERE relnamespace = '${schema}'::regnamespace AND relkind = 'r')::text AS "may alter",
       (SELECT sum(pg_total_relation_size(oid)) FROM pg_class

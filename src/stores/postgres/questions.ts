@@ -6,9 +6,12 @@ import { StoreError } from '../../core/errors.ts'
 import type { ServerLine } from '../remote/line.ts'
 import { type PostgresDatabase, type Row, sqlState } from './database.ts'
 import { refuseFence } from './moving.ts'
-import { FENCED } from './schema.ts'
+import { FENCED, quoted } from './schema.ts'
 
 export interface PostgresPlaces {
+  /** Of the schema, as it is. */
+  readonly name: string
+  /** The same as statements have it: in quotes, for it may be a word of SQL. */
   readonly schema: string
   /** Rejects with a `StoreError`. */
   ask(text: string, values?: unknown[]): Promise<readonly Row[]>
@@ -18,15 +21,16 @@ interface QuestionOptions {
   readonly thing: string
   readonly database: PostgresDatabase
   readonly line: ServerLine
-  readonly schema: string
+  readonly name: string
   /** Called for each statement that is sent again. */
   readonly onRetry?: () => void
 }
 
 export const postgresPlaces = (options: QuestionOptions): PostgresPlaces => {
-  const { database, line, schema, onRetry = () => {} } = options
+  const { database, line, name, onRetry = () => {} } = options
   return {
-    schema,
+    name,
+    schema: quoted(name),
     ask: async (text, values) => {
       try {
         return await line.ask(() => patiently(() => database.query(text, values), onRetry))
@@ -61,11 +65,11 @@ const GONE = new Set(['42883', '42P01', '42703', '3F000'])
 
 /** They were there when the store was opened: a newer Headgate has changed them, or someone removed them. */
 async function explained(
-  { database, line, thing, schema }: QuestionOptions,
+  { database, line, thing, name }: QuestionOptions,
   error: StoreError,
 ): Promise<StoreError> {
   try {
-    const text = `SELECT number FROM ${schema}.format`
+    const text = `SELECT number FROM ${quoted(name)}.format`
     const [row] = await line.ask(() => database.query(text))
     const finding = `format ${row?.['number']}, of a newer Headgate: upgrade this server`
     return new StoreError(

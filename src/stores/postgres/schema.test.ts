@@ -8,6 +8,8 @@ import { migration } from './schema.ts'
 
 const place = await remotePlace('postgres')
 
+const FOLLOWED = { stream: 's', entry: 'x', followed: true } as const
+
 describe.skipIf(place === undefined)('on a real server', () => {
   if (place === undefined) return
   const pool = new Pool({ connectionString: place.url, max: 2 })
@@ -98,7 +100,7 @@ describe.skipIf(place === undefined)('on a real server', () => {
       ['link', 'stamp'],
     )
     const waiting = one.transact(() => append)
-    const blocked = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${place.name}.compare_and_set%'`
+    const blocked = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${place.name}".compare_and_set%'`
     while ((await holder.query(blocked)).rowCount === 0);
     await other.transact((view) => ({
       writes: [{ key: 'stamp', value: String(view.now) }],
@@ -112,6 +114,29 @@ describe.skipIf(place === undefined)('on a real server', () => {
     expect(stamp).toBeGreaterThan(0)
     expect(now).toBeGreaterThanOrEqual(stamp)
     await Promise.all([one.close(), other.close()])
+  })
+
+  test('a schema may be named by a word of SQL', async () => {
+    const { postgres } = await import('./store.ts')
+    for (const schema of ['user', 'order']) {
+      const store = postgres({ url: place.url, schema })
+      let woken = (): void => {}
+      const hearing = new Promise<void>((resolve) => {
+        woken = resolve
+      })
+      await store.opened()
+      const deaf = store.listen?.('s', woken)
+      const ring = { writes: [{ key: 'a', value: '1' }], appends: [FOLLOWED], result: undefined }
+      await store.transact(() => ring)
+      await hearing
+      deaf?.()
+      await store.trim('s', 2)
+      await store.moving?.fence('of a test')
+      expect(await store.moving?.status()).toMatchObject({ fence: 'of a test', keys: 1 })
+      expect(await store.inspect()).toMatchObject({ 'may create': 'true' })
+      await store.close()
+      await pool.query(`DROP SCHEMA "${schema}" CASCADE`)
+    }
   })
 
   test('data of a newer format is refused, and not touched', async () => {

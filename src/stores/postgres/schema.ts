@@ -3,6 +3,9 @@
  * and set, and forget. They only lock, compare and copy text; they decide nothing.
  */
 
+/** A name as a part of statements. The store takes only such as have no quotes. */
+export const quoted = (name: string): string => `"${name}"`
+
 /** The calls of the functions below. */
 export const commitCall = (schema: string): string =>
   `SELECT at, conflicts, kept FROM ${schema}.compare_and_set(${places(17)})`
@@ -241,12 +244,14 @@ END $$;
 export const FORMAT = FORMAT_STEPS.length
 
 /** One transaction, and one at a time: all of it is there, or nothing. */
-export const migration = (schema: string): string => `DO $do$
+export const migration = (name: string): string => {
+  const schema = quoted(name)
+  return `DO $do$
 DECLARE found integer;
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtext('headgate ${schema}'));
+  PERFORM pg_advisory_xact_lock(hashtext('headgate ${name}'));
   -- Not by IF NOT EXISTS: that trusts what this connection did not find before it waited.
-  IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema}') THEN
+  IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${name}') THEN
     CREATE SCHEMA ${schema};
   END IF;
   CREATE TABLE IF NOT EXISTS ${schema}.format (number integer NOT NULL);
@@ -258,3 +263,4 @@ BEGIN
   ${FORMAT_STEPS.map((step, from) => `IF found = ${from} THEN ${step(schema)} found := ${from + 1}; END IF;`).join('\n')}
   UPDATE ${schema}.format SET number = found;
 END $do$`
+}

@@ -55,7 +55,7 @@ export const postgres = (urlOrOptions: string | PostgresOptions): PostgresStore 
   const { observe = () => {} } = options
   const line = openLines({ thing, isAnswer: isPostgresReply, timeout, observe })()
   const onRetry = () => observe({ kind: 'retry' })
-  const places = postgresPlaces({ thing, database, line, schema, onRetry })
+  const places = postgresPlaces({ thing, database, line, name: schema, onRetry })
   // A channel and a schema may have the same name.
   const wire: Wire = {
     ring: (stream) => places.ask('SELECT pg_notify($1, $2)', [schema, stream]),
@@ -94,7 +94,7 @@ export const postgres = (urlOrOptions: string | PostgresOptions): PostgresStore 
   }
 }
 
-/** It becomes part of statements: plain, so that it needs no quotes. */
+/** It becomes part of statements, in quotes: there it may be a word of SQL, and end none. */
 function checkSchema(schema: string): void {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema) && !schema.startsWith('pg_')) return
   const rule = 'must be lower-case letters, digits and underscores, and not begin with pg_'

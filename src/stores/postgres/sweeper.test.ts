@@ -17,7 +17,7 @@ describe.skipIf(place === undefined)('on a real server', () => {
   /** Resolves when no sweep is under way. */
   const swept = async () => {
     const text = `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()
-      AND query LIKE '%${place.name}.sweep(%'`
+      AND query LIKE '%${place.name}".sweep(%'`
     // Once more: so that its answer has arrived too.
     for (let quiet = 0; quiet < 3; ) quiet = (await pool.query(text)).rowCount === 0 ? quiet + 1 : 0
   }
@@ -65,6 +65,20 @@ describe.skipIf(place === undefined)('on a real server', () => {
     for (let round = 0; round < 10; round++) await write(`new${round}-`, 1_000)
     await store.close()
     expect(await count('old%')).toBe(500)
+  })
+
+  test('nothing is forgotten behind a fence: the store is being moved', async () => {
+    const { store, write } = await setting()
+    await write('old', 50, minutes(1))
+    await age(hours(1))
+    await store.moving?.fence('of a test')
+    const sweep = () => pool.query(`SELECT * FROM ${place.name}.sweep('', 1000, ${hours(2)}, 0)`)
+    await sweep()
+    expect(await count('old%')).toBe(50)
+    await store.moving?.fence(undefined)
+    await sweep()
+    expect(await count('old%')).toBe(0)
+    await store.close()
   })
 
   test('a clock that stepped back lets nothing expire before its time', async () => {

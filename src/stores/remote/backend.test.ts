@@ -42,7 +42,7 @@ const OPENERS: Readonly<Record<string, () => Promise<Opened | undefined>>> = {
     if (place === undefined) return undefined
     const database = openPostgres(place.url, TIMEOUT)
     const line = openLine(PATIENT)
-    const places = postgresPlaces({ thing: 'the store', database, line, schema: place.name })
+    const places = postgresPlaces({ thing: 'the store', database, line, name: place.name })
     await prepareSchema('the store', places)
     return { connect: () => postgresBackend(places), close: database.close }
   },
