@@ -20,7 +20,7 @@ import {
 import { isMadeLink, madeLink } from '../plans/resolve.ts'
 import { type Calendar, decodeCalendar, type SpendingWindow } from '../windows/calendar.ts'
 import type { Checkpoint, Compacted } from './checkpoint.ts'
-import type { BookingVerb, LedgerEntry } from './entry.ts'
+import type { BookingVerb, LedgerEntry, OpenedWindow } from './entry.ts'
 import type { Finding, FindingKind } from './finding.ts'
 
 interface AccountFace {
@@ -276,9 +276,14 @@ function onceSides(until: Instant, value: Value | undefined, now: Instant): Side
 }
 
 function describeCalendar({ origin, window, previous, seen, compacted }: CalendarAccount): string {
+  const windows = describeWindows({ origin, window, previous })
+  return `${windows}, seen ${seen}, compacted before ${compacted ?? 'none'}`
+}
+
+function describeWindows({ origin, window, previous }: OpenedWindow): string {
   const told = ({ startsAt, endsAt }: SpendingWindow): string => `${startsAt} to ${endsAt}`
-  const windows = `window ${told(window)}, before it ${previous ? told(previous) : 'none'}`
-  return `since ${origin}, ${windows}, seen ${seen}, compacted before ${compacted ?? 'none'}`
+  const before = previous === undefined ? 'none' : told(previous)
+  return `since ${origin}, window ${told(window)}, before it ${before}`
 }
 
 /** Holds that have ended by then count no more, whether or not they are still kept. */
@@ -331,6 +336,6 @@ function describeCheckpoint(checkpoint: Checkpoint): string {
   const first = `up to entry ${through}, ${hash}, windows before ${before}, ${spent} spent`
   const read = reading && `${reading.amount} read at ${reading.at} after ${reading.spentThen}`
   const granted = `grants of ${grants.plans} plans, ${grants.hash || 'no hash'}`
-  const opened = calendar && `window ${calendar.window.startsAt} opened`
+  const opened = calendar && describeWindows(calendar)
   return [first, `${archived} archived, ${archive || 'no hash'}`, read, opened, granted].join(', ')
 }

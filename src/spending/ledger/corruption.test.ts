@@ -245,6 +245,15 @@ const CORRUPTIONS: readonly (readonly [string, FindingKind, (file: Tamper, desk:
       },
     ],
     [
+      'the window that the checkpoint in force tells, edited',
+      'checkpoint-differs',
+      (file) => {
+        const { calendar, ...kept } = JSON.parse(file.value(KEYS.compacted))
+        const moved = { ...calendar, origin: calendar.origin + 1 }
+        file.put(KEYS.compacted, JSON.stringify({ ...kept, calendar: moved }))
+      },
+    ],
+    [
       'an entry that outlived a compaction edited',
       'archive-broken',
       (file) =>
