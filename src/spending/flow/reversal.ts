@@ -9,13 +9,13 @@ import { quote } from '../../core/errors.ts'
 import { amend, checkOperationId, recall } from '../../core/once.ts'
 import type { Write } from '../../core/store.ts'
 import { type Instant, instant } from '../../core/time.ts'
-import { minAmount, parseAmount } from '../amount.ts'
+import { parseAmount } from '../amount.ts'
 import type { BookingVerb } from '../ledger/entry.ts'
 import { longParty, move, type ShortParty, shortParty } from '../ledger/entry-text.ts'
 import { spendingMistake } from '../mistake.ts'
 import { moneyText } from '../money-json.ts'
-import { NOTHING_SAVED, readAllowance, saveAllowance, standingsAfter } from '../plans/allowance.ts'
-import { payingPlan } from '../plans/resolve.ts'
+import { standingsAfter } from '../plans/allowance.ts'
+import { forgiveOwed } from '../plans/owed.ts'
 import { isCompacted, type SpendingWindow } from '../windows/calendar.ts'
 import {
   chargeText,
@@ -132,7 +132,7 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
     const shift = { party, freed: 0n, spent: 0n, unspent: amount }
     const before = readBalances(view, window.startsAt, budgetsReadBy(shift))
     const balances = shiftBalances(before, shift, view.now)
-    const { allowance, forgiven, saved } = forgive(view, booking, amount)
+    const { allowance, forgiven, saved } = forgiveOwed(view, party, window.startsAt, amount)
     return {
       result: {
         reversed: amount,
@@ -168,19 +168,6 @@ export const reverseAct = (ask: ReverseAsk): SpendingAct<Reversal> => {
     guess: reversalGuess(id, once),
     step: underOperationId(once, step, () => moneyText<Reversal>()),
   }
-}
-
-/** What is taken back is not owed any more: no grant pays it. */
-function forgive(view: PayerView, { party, window }: Booking, amount: bigint) {
-  const plan = payingPlan(view, party)
-  const before = plan && readAllowance(view, plan, window.startsAt)
-  const forgiven = minAmount(amount, before?.terms.owed ?? 0n)
-  if (before === undefined || forgiven === 0n) {
-    return { allowance: before, forgiven, saved: NOTHING_SAVED }
-  }
-  const { terms } = before
-  const allowance = { ...before, terms: { ...terms, owed: terms.owed - forgiven } }
-  return { allowance, forgiven, saved: saveAllowance(view, before, allowance) }
 }
 
 interface FoundBooking {

@@ -1,8 +1,8 @@
 /** Money beyond a plan's limit, given and voided: an operator's acts, checked, bounded and entered in the ledger. */
-import { type BudgetState, NOTHING_SPENT, totalHeld } from '../../core/budget.ts'
+import { NOTHING_SPENT, totalHeld } from '../../core/budget.ts'
 import { quote } from '../../core/errors.ts'
 import type { Instant } from '../../core/time.ts'
-import { minAmount, parseAmount } from '../amount.ts'
+import { parseAmount } from '../amount.ts'
 import type { PlanStanding } from '../flow/answer.ts'
 import { type Note, noteText, toNote } from '../flow/ask.ts'
 import { type Balances, planBudget, readBalances } from '../flow/balances.ts'
@@ -20,16 +20,8 @@ import { move, someOf } from '../ledger/entry-text.ts'
 import { spendingMistake } from '../mistake.ts'
 import { moneyText } from '../money-json.ts'
 import { retired } from './administration.ts'
+import { type PlanAllowance, planStanding, readAllowance, saveAllowance } from './allowance.ts'
 import {
-  type PlanAllowance,
-  type PlanCharged,
-  planStanding,
-  readAllowance,
-  roomIn,
-  saveAllowance,
-} from './allowance.ts'
-import {
-  drawFrom,
   freeIn,
   type Grant,
   type GrantStanding,
@@ -38,8 +30,8 @@ import {
   inOrderOfUse,
   newGrant,
   stillUseful,
-  sumOf,
 } from './funds.ts'
+import { payOwed } from './owed.ts'
 import type { Plan } from './plan.ts'
 import { canonicalPlanId, planById, requirePlan } from './resolve.ts'
 
@@ -236,27 +228,4 @@ function refuseTooMany(plan: string, { length }: readonly Grant[]): void {
   if (length < MAX_GRANTS) return
   const rule = `must be at most ${MAX_GRANTS} that can still be used`
   throw spendingMistake('GRANTS_TOO_MANY', `grants of plan ${plan}`, rule, String(length))
-}
-
-/** Pays from grants what is owed in this window. */
-function payOwed(
-  allowance: PlanAllowance,
-  state: BudgetState,
-  now: Instant,
-): Omit<PlanCharged, 'owed'> {
-  const { terms, funds } = allowance
-  const room = roomIn(allowance, state, now)
-  const due = room === 'unlimited' ? 0n : minAmount(terms.owed, -room)
-  const { grants, draws } = drawFrom(funds.grants, due, now)
-  if (draws.length === 0) return { allowance, draws }
-  const drawn = sumOf(draws)
-  const granted = { ...terms.granted, spent: terms.granted.spent + drawn }
-  return {
-    allowance: {
-      ...allowance,
-      terms: { ...terms, granted, owed: terms.owed - drawn },
-      funds: { ...funds, grants },
-    },
-    draws,
-  }
 }
