@@ -52,6 +52,8 @@ export const carriedInto = (
   const [kept] = view.read(keys.terms(previous.startsAt, plan.id))
   if (last === undefined) return NOTHING_CARRIED
   const terms = previous.endsAt === window.startsAt ? termsThen(kept, state, now) : undefined
+  // Charged while rollover was off: by which limit is written nowhere, so nothing is known to be left.
+  if (terms !== undefined && terms.limit === undefined) return NOTHING_CARRIED
   const limit = terms?.limit ?? last.limit
   if (limit === 'unlimited' || today === 'unlimited') return NOTHING_CARRIED
   const cap = (minAmount(limit, today) * BigInt(share)) / 1_000n
