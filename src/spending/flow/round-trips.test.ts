@@ -74,7 +74,11 @@ const slow = (inner: Store, underWay: () => void): Store => ({
   },
 })
 
-test('a store that has every key at hand is handed no guess, any other is', async () => {
+/** In the place of memory stands another store, which has no key at hand. */
+const isReplaced = process.env['HEADGATE_STORE'] !== undefined
+
+test('a store that has every key at hand is handed no guess, any other is', async ({ skip }) => {
+  skip(isReplaced, 'another store stands in the place of memory')
   const guessed = async ({ atHand, ...store }: Store): Promise<number> => {
     let names = 0
     const counting: Store = {
