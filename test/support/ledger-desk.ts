@@ -78,3 +78,18 @@ export const codeOf = async (call: Promise<unknown>): Promise<string> => {
   if (error instanceof Error && 'code' in error) return String(error.code)
   throw new Error(`expected a coded error, found ${String(error)}`)
 }
+
+/** The ledger is compacted once the first page of it was read: whoever reads on is overtaken. */
+export const compactAtFirstRead = (store: Store, spending: Spending): void => {
+  const { read } = store
+  let isCompacted = false
+  Object.assign(store, {
+    read: async (...asked: Parameters<typeof read>) => {
+      const page = await read(...asked)
+      if (isCompacted) return page
+      isCompacted = true
+      await spending.compact()
+      return page
+    },
+  })
+}

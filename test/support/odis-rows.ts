@@ -317,7 +317,7 @@ function signatures({ sample, open, signed }: Scene): void {
     }
   })
 
-  test('200 else: any change of the domain changes the output', async () => {
+  test('200 else: each change of the domain changes the output', async () => {
     const outputs = [await ask(sample)]
     for (const change of sample.changes) outputs.push(await ask(varied(sample, change)))
     expect(new Set(outputs).size).toBe(1 + sample.changes.length)

@@ -1,7 +1,12 @@
 /** A plan's history, from either end, counted in what it reads. */
 import { expect, test } from 'vitest'
 import { times } from '../../../test/support/counts.ts'
-import { codeOf, openDesk, SETTINGS } from '../../../test/support/ledger-desk.ts'
+import {
+  codeOf,
+  compactAtFirstRead,
+  openDesk,
+  SETTINGS,
+} from '../../../test/support/ledger-desk.ts'
 import type { Store } from '../../core/store.ts'
 import { days } from '../../core/time.ts'
 import { keysOf } from '../keys.ts'
@@ -73,17 +78,7 @@ test('a page that a compaction overtakes is short, and says where to go on', asy
   for (let i = 0; i < 3; i += 1) await spending.record({ from: 'user:1', amount: 1n })
   clock.advance(days(12))
   await spending.record({ from: 'user:1', amount: 1n })
-  const { read } = store
-  let isCompacted = false
-  Object.assign(store, {
-    read: async (...asked: Parameters<typeof read>) => {
-      const page = await read(...asked)
-      if (isCompacted) return page
-      isCompacted = true
-      await spending.compact()
-      return page
-    },
-  })
+  compactAtFirstRead(store, spending)
   const first = await spending.history('beta', { order: 'newest' })
   expect(first.entries.map(({ seq }) => seq)).toEqual([6])
   const rest = await spending.history('beta', { order: 'newest', after: first.next })

@@ -1,6 +1,6 @@
 /** An export, verified without its store. */
 import { describe, expect, test } from 'vitest'
-import { openDesk } from '../../../test/support/ledger-desk.ts'
+import { compactAtFirstRead, openDesk } from '../../../test/support/ledger-desk.ts'
 import { days } from '../../core/time.ts'
 import { parseTimestamp } from '../../lib/moments.ts'
 import { readMoney } from '../money-json.ts'
@@ -79,17 +79,7 @@ describe('an export', () => {
     clock.advance(days(12))
     await spending.record({ from: '0xa1', amount: 1n })
     const lines: string[] = []
-    const { read } = store
-    let isCompacted = false
-    Object.assign(store, {
-      read: async (...asked: Parameters<typeof read>) => {
-        const page = await read(...asked)
-        if (isCompacted) return page
-        isCompacted = true
-        await spending.compact()
-        return page
-      },
-    })
+    compactAtFirstRead(store, spending)
     for await (const line of spending.export('jsonl')) lines.push(line)
     expect(lines.filter((line) => line.includes('plan created'))).toHaveLength(2)
     expect((await verifyExport(lines)).findings).toEqual([])
